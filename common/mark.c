@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const kind_names[] = {"node",    "history", "job",  "tick",
-                                         "integer", "record",  "other"};
+static const char *const kind_names[] = {"node",    "history", "job",    "tick",
+                                         "integer", "record",  "series", "other"};
 
 /* Slots are tick << sequence bits. The marks right after the layout's end belong to nodes of jobs
  * and back-dated IDs. */
@@ -165,6 +165,7 @@ bool mark_is_timed(firn_scheme *scheme, const char *ns, const char *layout) {
 }
 
 void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now) {
+    char series[FIRN_SERIES_SIZE];
     firn_scheme scheme;
     memset(out, 0, sizeof *out);
     if (holding->ns[0] == '\0') { /* of firn_store_others */
@@ -175,6 +176,11 @@ void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now
     if (strcmp(closing_layout(holding->layout), "job") == 0) {
         out->kind = MARK_RECORD; /* the key is the name of a job */
         snprintf(out->mark, sizeof out->mark, "%s", kind_names[out->kind]);
+        return;
+    }
+    if (firn_series_mark(series, closing_layout(holding->layout), holding->mark.high)[0] != '\0') {
+        out->kind = MARK_SERIES;
+        snprintf(out->mark, sizeof out->mark, "%.40s", series);
         return;
     }
     if (mark_scheme(&scheme, holding->layout) != FIRN_OK || scheme.tick_ns == 0) {
@@ -198,7 +204,7 @@ void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now
 
 json_t *object_of_mark(const firn_holding *holding, const mark_told *what) {
     char high[24];
-    bool number = what->kind == MARK_INTEGER;
+    bool number = what->kind == MARK_INTEGER || what->kind == MARK_SERIES;
     snprintf(high, sizeof high, "%" PRId64, holding->mark.high);
     return json_pack("{s:o, s:o, s:o, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:o}", "ns",
                      json_foreign(holding->ns), "layout", json_foreign(holding->layout), "key",

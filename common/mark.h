@@ -14,6 +14,7 @@ enum mark_kind {
     MARK_TICK,
     MARK_INTEGER,
     MARK_RECORD,
+    MARK_SERIES,
     MARK_OTHER
 };
 

@@ -141,5 +141,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     free(plan.decoded);
     free(text);
+    moments_close(&times);
     return 0;
 }

@@ -3,6 +3,7 @@
  * Every second of 64 bits has a text. Reads no clock and knows no scheme. */
 #include "instant.h"
 
+#include "calendar.h"
 #include "error.h"
 #include "number.h"
 
@@ -31,49 +32,6 @@ int firn_time_cmp(const firn_time *a, const firn_time *b) {
     return a->ns < b->ns ? -1 : a->ns > b->ns;
 }
 
-/* ---- the calendar --------------------------------------------------------------------------- */
-
-/* A day of the Gregorian calendar, extended to all years. */
-typedef struct {
-    int64_t year;
-    int32_t month; /* 1..12 */
-    int32_t day;   /* 1..31 */
-} date;
-
-/* Years begin in March, so the leap day is the last day of its year. Each era of 400 years has
- * 146097 days. Day 0 is 1970-01-01, day -719468 is 0000-03-01. */
-enum { ERA = 146097, MARCH_0 = 719468 };
-
-static int64_t floor_div(int64_t a, int64_t b) {
-    return a / b - (a % b < 0);
-}
-
-static date date_of(int64_t days) {
-    int64_t era = floor_div(days + MARCH_0, ERA);
-    int32_t day = (int32_t)(days + MARCH_0 - era * ERA); /* of the era, 0..146096 */
-    int32_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    int32_t rest = day - (365 * year + year / 4 - year / 100); /* of the year, 0..365 */
-    int32_t month = (5 * rest + 2) / 153;                      /* 0 is March */
-    date out = {era * 400 + year, month < 10 ? month + 3 : month - 9, 0};
-    out.day = rest - (153 * month + 2) / 5 + 1;
-    out.year += out.month <= 2;
-    return out;
-}
-
-static int64_t days_of(const date *when) {
-    int64_t march = when->year - (when->month <= 2), era = floor_div(march, 400);
-    int64_t year = march - era * 400;
-    int64_t month = when->month > 2 ? when->month - 3 : when->month + 9;
-    return era * ERA + 365 * year + year / 4 - year / 100 + (153 * month + 2) / 5 + when->day - 1 -
-           MARCH_0;
-}
-
-static int32_t days_in_month(int64_t year, int32_t month) {
-    static const int8_t days[12] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return days[month - 1] + (month == 2 && leap);
-}
-
 /* ---- writing -------------------------------------------------------------------------------- */
 
 /* A number in `width` digits or more; returns the end. */
@@ -97,9 +55,9 @@ static char *put_year(char *out, int64_t year) {
 
 char *firn_time_format(char text[FIRN_TIME_SIZE], const firn_time *time, int digits) {
     assert(time->ns >= 0 && time->ns < BILLION);
-    int64_t days = floor_div(time->sec, DAY);
+    int64_t days = firn__floor_div(time->sec, DAY);
     uint64_t second = (uint64_t)(time->sec % DAY + (time->sec % DAY < 0 ? DAY : 0));
-    date when = date_of(days);
+    firn__date when = firn__date_of(days);
     char *out = put_year(text, when.year);
     *out++ = '-';
     out = put(out, (uint64_t)when.month, 2);
@@ -258,14 +216,14 @@ static int64_t take_year(reader *in) {
     return negative ? -year : year;
 }
 
-static void take_date(reader *in, date *when) {
+static void take_date(reader *in, firn__date *when) {
     when->year = take_year(in);
     expect(in, '-', "'-' is needed after the year (above 9999 it begins with +): write 2024-01-31");
     when->month = take_two(in, 1, 12, "the month must be 01 to 12");
     expect(in, '-', "'-' is needed after the month");
     size_t start = in->position;
     when->day = take_two(in, 1, 31, "the day must be 01 to 31");
-    if (in->failed == FIRN_OK && when->day > days_in_month(when->year, when->month)) {
+    if (in->failed == FIRN_OK && when->day > firn__days_in_month(when->year, when->month)) {
         fail(in, start, "the month has fewer days");
     }
 }
@@ -321,7 +279,7 @@ static void join(reader *in, firn_time *time, int64_t days, int32_t seconds) {
 }
 
 static void take_rfc3339(reader *in, firn_time *time) {
-    date when = {0, 1, 1};
+    firn__date when = {0, 1, 1};
     int32_t seconds = 0;
     take_date(in, &when);
     if (in->failed == FIRN_OK && in->position < in->length) {
@@ -336,7 +294,7 @@ static void take_rfc3339(reader *in, firn_time *time) {
         }
     }
     if (in->failed == FIRN_OK) {
-        join(in, time, days_of(&when), seconds);
+        join(in, time, firn__days_of(&when), seconds);
     }
 }
 

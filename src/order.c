@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Order numbers: encrypted integers, decimal and of fixed length, with an optional key id before
  * and check digit after them. The cipher is in a module; segment.h issues the integers. */
+#include "check_digits.h"
 #include "clock.h"
 #include "error.h"
 #include "keys.h"
@@ -25,25 +26,6 @@ struct firn_order {
     size_t tweak_size;
     uint64_t mark; /* a digest of key and tweak: tells two keys apart, and not what they are */
 };
-
-/* ---- check digit ----------------------------------------------------------------------------- */
-
-/* Damm's quasigroup of order 10: finds every single wrong digit, and every two neighbours that
- * were exchanged. */
-static const uint8_t damm[10][10] = {
-    {0, 3, 1, 7, 5, 9, 8, 6, 4, 2}, {7, 0, 9, 2, 1, 5, 4, 8, 6, 3}, {4, 2, 0, 6, 8, 7, 1, 3, 5, 9},
-    {1, 7, 5, 0, 9, 8, 3, 4, 2, 6}, {6, 1, 2, 3, 0, 4, 5, 9, 7, 8}, {3, 6, 7, 4, 2, 0, 9, 5, 8, 1},
-    {5, 8, 6, 9, 7, 2, 0, 1, 3, 4}, {8, 9, 4, 5, 3, 6, 2, 0, 1, 7}, {9, 4, 3, 8, 6, 1, 7, 2, 0, 5},
-    {2, 5, 8, 1, 4, 3, 6, 7, 9, 0}};
-
-/* The check digit of that many digits; 0 if the last one belongs to it. */
-static uint8_t check_digit(const char *text, size_t length) {
-    uint8_t interim = 0;
-    for (size_t i = 0; i < length; i++) {
-        interim = damm[interim][text[i] - '0'];
-    }
-    return interim;
-}
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -182,7 +164,7 @@ int firn_order_write(firn_order *order, char text[FIRN_ORDER_SIZE], uint64_t int
              &"0123456789"[start ? order->key_id : 0], (int)order -> digits,
              join_digits(order, halves));
     if (order->check) {
-        made[length - 1] = (char)('0' + check_digit(made, length - 1));
+        made[length - 1] = (char)('0' + firn__check_of(FIRN__CHECK_DAMM, made, length - 1));
     }
     made[length] = '\0';
     memcpy(text, made, length + 1);
@@ -202,7 +184,7 @@ int firn_order_read(firn_order *order, uint64_t *integer, const char *text, size
         snprintf(why, sizeof why, "an order number of these keys has %zu digits", wanted);
         return firn__refuse(error, text, length, length < wanted ? length : wanted, why);
     }
-    if (order->check && check_digit(text, length) != 0) {
+    if (order->check && firn__check_of(FIRN__CHECK_DAMM, text, length) != 0) {
         return firn__fail(error, FIRN_ETEXT,
                           "the check digit does not fit: a digit is wrong, or two are exchanged");
     }

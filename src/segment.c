@@ -45,6 +45,8 @@ typedef struct segment_shelf {
         /* how often the identity was renewed, and how many of these the blocks below are later
          * than */
         _Atomic uint64_t renewed, renewals_handled;
+        /* the mark when the store last refused a block */
+        _Atomic int64_t held;
     };
     struct { /* with `lock` held, as are changes of `limit`, `end` and `ahead` */
         pthread_mutex_t lock;
@@ -67,7 +69,7 @@ struct firn_segment {
     const firn_clock *clock;
     firn__segment_keys keys;
     char ns[FIRN_NS_SIZE];
-    char layout[64];
+    char layout[FIRN_LAYOUT_SIZE];
     char key[FIRN_KEY_SIZE];
     char note[FIRN_NOTE_SIZE];
 };
@@ -123,36 +125,46 @@ static int make_shelf(firn_segment *segment, firn_error *error) {
     return code;
 }
 
-int firn_segment_open(firn_segment **out, const char *key, const char *text, firn_store *store,
-                      const firn_clock *clock, firn_error *error) {
+int firn__segment_make(firn_segment **out, const firn__segment_place *place,
+                       const firn__segment_keys *keys, firn_store *store, const firn_clock *clock,
+                       firn_error *error) {
     firn_segment *segment = calloc(1, sizeof *segment);
     if (segment == NULL) {
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a segment");
     }
     segment->store = store;
     segment->clock = clock != NULL ? clock : &firn__clock_system;
-    int code = firn__segment_read(&segment->keys, key, text, error);
-    if (code == FIRN_OK) {
-        code = make_shelf(segment, error);
-    }
+    segment->keys = *keys;
+    int code = make_shelf(segment, error);
     if (code != FIRN_OK) {
         free(segment);
         return code;
     }
-    /* Each name is one namespace: serial and segment with one name continue each other; a ticket's
-     * increment is its layout. */
-    snprintf(segment->ns, sizeof segment->ns, "integer %s", key);
-    if (segment->keys.kind == FIRN__TICKET) {
-        snprintf(segment->layout, sizeof segment->layout, "integer increment=%" PRId64,
-                 segment->keys.increment);
-        snprintf(segment->key, sizeof segment->key, "%" PRId64, segment->keys.offset);
-    } else {
-        snprintf(segment->layout, sizeof segment->layout, "integer");
-        snprintf(segment->key, sizeof segment->key, "1");
-    }
+    snprintf(segment->ns, sizeof segment->ns, "%s", place->ns);
+    snprintf(segment->layout, sizeof segment->layout, "%s", place->layout);
+    snprintf(segment->key, sizeof segment->key, "%s", place->key);
     firn__node_note(segment->note);
     *out = segment;
     return FIRN_OK;
+}
+
+/* Each name is one namespace: serial and segment with one name continue each other; a ticket's
+ * increment is its layout. */
+int firn_segment_open(firn_segment **out, const char *key, const char *text, firn_store *store,
+                      const firn_clock *clock, firn_error *error) {
+    firn__segment_keys keys;
+    char ns[FIRN_NS_SIZE], layout[64] = "integer", server[24] = "1";
+    int code = firn__segment_read(&keys, key, text, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    snprintf(ns, sizeof ns, "integer %s", key);
+    if (keys.kind == FIRN__TICKET) {
+        snprintf(layout, sizeof layout, "integer increment=%" PRId64, keys.increment);
+        snprintf(server, sizeof server, "%" PRId64, keys.offset);
+    }
+    return firn__segment_make(out, &(firn__segment_place){ns, layout, server}, &keys, store, clock,
+                              error);
 }
 
 /* ---- fetching -------------------------------------------------------------------------------- */
@@ -210,6 +222,9 @@ static int fetch(const firn_segment *segment, int64_t count, int64_t from, int64
         code = firn__reserve(segment->store, &request, &patience, &sending, &first, error);
         out->twice = sending.twice;
         held = sending.held;
+        if (code == FIRN_EBUSY) {
+            atomic_store_explicit(&segment->shelf->held, held.high, memory_order_relaxed);
+        }
         if (code == FIRN_ENAMESPACE) {
             return other_kind(error);
         }
@@ -627,6 +642,10 @@ int firn_segment_advance(firn_segment *segment, int64_t from, int64_t *next, fir
         *next = origin(segment) + block.first * segment->keys.increment;
     }
     return code;
+}
+
+int64_t firn__segment_held(const firn_segment *segment) {
+    return atomic_load_explicit(&segment->shelf->held, memory_order_relaxed);
 }
 
 int64_t firn_segment_increment(const firn_segment *segment) {

@@ -19,8 +19,23 @@ typedef struct firn__segment_keys {
 int firn__segment_read(firn__segment_keys *keys, const char *name, const char *text,
                        firn_error *error);
 
+/* 1..63 bytes of UTF-8. `owner`: "a segment", for errors. FIRN_EUSAGE, FIRN_ERANGE. */
+int firn__name_check(const char *name, const char *owner, firn_error *error);
+
 /* Leaf's rule: a segment that lasted under 15 min doubles the step, unless the double passes 1
  * 000 000; under 30 min it stays; else it is halved, unless that is below the least. */
 int64_t firn__segment_next_step(int64_t step, int64_t least, int64_t age_ms);
+
+/* Where a segment's slots are, if not under the name of an integer. */
+typedef struct firn__segment_place {
+    const char *ns, *layout, *key;
+} firn__segment_place;
+
+/* Opens a segment of that place. The keys are checked already. */
+int firn__segment_make(firn_segment **segment, const firn__segment_place *place,
+                       const firn__segment_keys *keys, firn_store *store, const firn_clock *clock,
+                       firn_error *error);
+/* The mark that the store had when it last refused a block; 0: it never did. */
+int64_t firn__segment_held(const firn_segment *segment);
 
 #endif

@@ -20,18 +20,17 @@ static size_t not_utf8(const char *name) {
     return size > 0 ? 0 : place + 1;
 }
 
-static int check_name(const char *key, firn_error *error) {
+int firn__name_check(const char *key, const char *owner, firn_error *error) {
     size_t length = key == NULL ? 0 : strlen(key);
     if (length == 0 || length >= FIRN_KEY_SIZE) {
-        return firn__fail(error, FIRN_ERANGE, "the name of a segment has %zu bytes: use 1 to %d",
+        return firn__fail(error, FIRN_ERANGE, "the name of %s has %zu bytes: use 1 to %d", owner,
                           length, FIRN_KEY_SIZE - 1);
     }
     size_t wrong = not_utf8(key);
-    return wrong == 0
-               ? FIRN_OK
-               : firn__fail(error, FIRN_EUSAGE,
-                            "the name of a segment is not UTF-8 at byte %zu: write it in UTF-8",
-                            wrong);
+    return wrong == 0 ? FIRN_OK
+                      : firn__fail(error, FIRN_EUSAGE,
+                                   "the name of %s is not UTF-8 at byte %zu: write it in UTF-8",
+                                   owner, wrong);
 }
 
 static int read_pair(firn__segment_keys *keys, const firn__pair *pair, firn_error *error) {
@@ -103,7 +102,7 @@ int firn__segment_read(firn__segment_keys *keys, const char *name, const char *t
                                  .start = 1,
                                  .end = FIRN_SLOT_MAX - 1,
                                  .adapt = 1};
-    int code = check_name(name, error);
+    int code = firn__name_check(name, "a segment", error);
     code = code == FIRN_OK ? firn__keys_split(&pairs, text, error) : code;
     for (size_t i = 0; code == FIRN_OK && i < pairs.field_count; i++) {
         started = started || strcmp(pairs.fields[i].name, "start") == 0;

@@ -188,7 +188,7 @@ else
     skip "zones by name" "tzdata is missing"
 fi
 for zone in Europe/Nowhere berlin ../../etc/passwd right/UTC +25:00 ''; do
-    refuses "the zone '$zone' is refused" 2 "--zone [+]?${zone#+} is not valid: use UTC" stamp "$in" --scheme uuid7 --zone "$zone"
+    refuses "the zone '$zone' is refused" 2 "zone [+]?${zone#+} is not valid: use UTC" stamp "$in" --scheme uuid7 --zone "$zone"
 done
 for zone in localtime posixrules Factory posix/localtime; do
     refuses "the zone '$zone', which depends on the machine, is refused" 2 "another zone on another machine: name the zone, such as Europe/Berlin" \
@@ -196,7 +196,7 @@ for zone in localtime posixrules Factory posix/localtime; do
 done
 mkdir "$TMPDIR/zones" && mkfifo "$TMPDIR/zones/Unwritten"
 export TZDIR="$TMPDIR/zones"
-refuses "a zone that is a named pipe is not waited for" 2 "--zone Unwritten is not valid" stamp "$in" --scheme uuid7 --zone Unwritten
+refuses "a zone that is a named pipe is not waited for" 2 "zone Unwritten is not valid" stamp "$in" --scheme uuid7 --zone Unwritten
 TZDIR=$TMPDIR/none
 export TZDIR
 refuses "a machine without zones says so" 6 "no time zone database in .*: install tzdata" stamp "$in" --scheme uuid7 --zone Europe/Berlin

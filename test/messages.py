@@ -23,6 +23,7 @@ BOUNDS = [
     (r"(strerror|gnutls_strerror)\(.*\)", 64),
     (r"(firn_time_format|describe_end)\(.*\)", 47),  # FIRN_TIME_SIZE
     (r"FIRN__MS\(.*\)", 12),
+    (r"firn__series_period_name\(.*\)", 15),  # FIRN__PERIOD_SIZE
     (r"firn__duration_unit\(.*\)", 2),
     (r"firn_form_name\(.*\)", 10),
     (r"firn_strerror\(.*\)", 72),

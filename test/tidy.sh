@@ -28,7 +28,7 @@ check "and the licence is where REUSE looks for it" cmp LICENSE LICENSES/MIT.txt
         "$(grep -nIE '[ 	]+$' $(of '\.([ch]|def|sh|md|map|txt)$|^(run|Makefile)$'); grep -nI '	' $(of '\.([ch]|def)$'))"
     # shellcheck disable=SC2046
     same "clocks, entropy and stores arrive as arguments: nothing else reads the environment" "" \
-        "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY|LD_PRELOAD')"
+        "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY|LD_PRELOAD|TZDIR')"
 }
 
 own='(src|modules|server|cmd|lab|common|ext|include)/'

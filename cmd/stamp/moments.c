@@ -503,3 +503,7 @@ int moments_open(record_times *m, const char *zone_name, firn_error *error) {
     m->zone_told = zone_name != NULL;
     return zone_open(&m->zone, zone_name != NULL ? zone_name : "UTC", error);
 }
+
+void moments_close(record_times *m) {
+    zone_close(&m->zone);
+}

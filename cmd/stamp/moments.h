@@ -34,6 +34,7 @@ typedef struct record_times {
 
 /* `zone_name` NULL: UTC. FIRN_EUSAGE, FIRN_ESYSTEM. */
 int moments_open(record_times *m, const char *zone_name, firn_error *error);
+void moments_close(record_times *m);
 /* Reads a time. `used` NULL: `text` contains nothing else except surrounding blanks; else a
  * delimiter may follow, and *used is the length read. FIRN_ETEXT. */
 int moments_read(record_times *m, const char *text, size_t length, size_t *used, firn_time *time,

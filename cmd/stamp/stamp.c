@@ -690,6 +690,7 @@ int run_stamp(session *s) {
     firn_job_close(run.job);
     jobs_close(&run.jobs);
     source_close(&run.input);
+    moments_close(&run.moments);
     free(run.plan.decoded);
     return status;
 }

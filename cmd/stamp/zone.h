@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where times without a zone are from: UTC, an offset, or a name of the zone database, which is
- * read through the C library. One zone per process, because the C library has only one. */
+/* Where times without a zone are from: UTC, an offset, or a name of the zone database. Local times
+ * to UTC; the rules are the library's. */
 #ifndef FIRN_ZONE_H
 #define FIRN_ZONE_H
 
@@ -17,13 +17,15 @@ typedef struct zone_minute {
 } zone_minute;
 
 typedef struct time_zone_rules {
-    bool named;     /* the C library knows it; else: */
+    firn_zone *rules;
+    bool named;     /* the offset changes; else: */
     int32_t offset; /* s east of UTC, -86399..86399 */
     zone_minute minutes[ZONE_CACHE];
 } time_zone_rules;
 
 /* UTC, +hh:mm or a name like Europe/Berlin. FIRN_EUSAGE; FIRN_ESYSTEM: no zone database. */
 int zone_open(time_zone_rules *zone, const char *name, firn_error *error);
+void zone_close(time_zone_rules *zone);
 /* `local`: seconds since 1970 of the local time. False: it never occurs. If it occurs twice, the
  * earlier one. */
 bool zone_utc(time_zone_rules *zone, int64_t local, int64_t *utc, bool *twice);

@@ -781,6 +781,59 @@ FIRN_API int firn_mask_undo(firn_mask *mask, firn_id *ids, const firn_id *masked
                             firn_error *error);
 FIRN_API void firn_mask_close(firn_mask *mask); /* Frees, and erases the key. NULL is allowed. */
 
+/* ---- zone ------------------------------------------------------------------------------------ */
+/* A time zone. Read-only, with the rules that the machine's zone database had when it was opened. */
+typedef struct firn_zone firn_zone;
+/* Opens UTC, an offset as +hh:mm, or a name of the zone database, such as Europe/Berlin.
+ * FIRN_EUSAGE: no such zone; FIRN_ESYSTEM: the machine has no zone database. */
+FIRN_API int firn_zone_open(firn_zone **zone, const char *name, firn_error *error);
+/* The offset of local time at `sec`, seconds since 1970, in seconds east of UTC. */
+FIRN_API int32_t firn_zone_offset(const firn_zone *zone, int64_t sec);
+FIRN_API void firn_zone_close(firn_zone *zone); /* NULL is allowed. */
+
+/* ---- series ---------------------------------------------------------------------------------- */
+#define FIRN_SERIES_SIZE 80 /* room for a number of a series */
+/* Dated numbers for people, such as INV2026/0000042: their counter begins at 1 in each period of
+ * local time. A number is never issued twice, for any clock values, and names its own period. Not
+ * gapless: a process that ends without closing loses the rest of its block. One thread at a time. */
+typedef struct firn_series firn_series;
+/* Opens the series of a name (1..63 bytes of UTF-8). `keys`: template=TEXT of letters, digits, - /
+ * . _ : + # and {year} {month} {day} {weekyear} {week} {yearday} {counter:DIGITS} {damm} {luhn}
+ * {mod97}; zone=UTC|+hh:mm|NAME (UTC); restart=never|day|week|month|year (the shortest period that
+ * the template names); late=0..366 (0), how many later periods may begin before a period is closed;
+ * grow=0|1 (0), a counter that needs more digits gets them; block=1..1000000 (1), how many counters
+ * to reserve at a time. The store keeps all but `block` at the first number; without template the
+ * stored definition applies. Close it before the store. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no
+ * zone database; errors of a store. */
+FIRN_API int firn_series_open(firn_series **series, const char *name, const char *keys,
+                              firn_store *store, const firn_clock *clock, firn_error *error);
+/* Issues exactly n numbers (1..1000000) of one period, or none: of the present, or of the time `at`
+ * if that is not NULL. FIRN_EEND: the period is closed, or it has no counter left; FIRN_ERANGE:
+ * `at` is in a period to come; FIRN_ECLOCK: the clock is earlier than the series, or ahead of the store;
+ * FIRN_ENAMESPACE: the series has another definition; FIRN_EBACK: advance; errors of a store. */
+FIRN_API int firn_series_next(firn_series *series, const firn_time *at,
+                              char (*texts)[FIRN_SERIES_SIZE], size_t n, firn_error *error);
+/* The number that the store would grant next. Reserves nothing. Errors as firn_series_next. */
+FIRN_API int firn_series_peek(firn_series *series, const firn_time *at, char text[FIRN_SERIES_SIZE],
+                              firn_error *error);
+/* Pure. Reads a number: its counter. FIRN_ETEXT: another form, a wrong date or check digit. */
+FIRN_API int firn_series_read(const firn_series *series, int64_t *counter, const char *text,
+                              size_t length, firn_error *error);
+/* Makes the counter of the period of `at` (NULL: now) continue at `from` or later. Cures
+ * FIRN_EBACK, if `from` is above every counter of that period; earlier periods are then closed. */
+FIRN_API int firn_series_advance(firn_series *series, const firn_time *at, int64_t from,
+                                 firn_error *error);
+/* Closes every period before the one of `before`, for ever. FIRN_ERANGE: in a period to come;
+ * FIRN_EUSAGE: the store cannot; errors of a store. */
+FIRN_API int firn_series_prune(firn_series *series, const firn_time *before, firn_error *error);
+/* The definition, as keys. Valid as long as the series. */
+FIRN_API const char *firn_series_definition(const firn_series *series);
+/* What a mark or floor of a series in a listing means, from its layout: "2026-11-26 138" is the
+ * first counter that was never reserved, and its period. Returns `text`; "": not a series. */
+FIRN_API char *firn_series_mark(char text[FIRN_SERIES_SIZE], const char *layout, int64_t slot);
+/* Gives back unused counters, unless another process reserved after them; frees the series. */
+FIRN_API int firn_series_close(firn_series *series, firn_error *error);
+
 #ifdef __cplusplus
 }
 #endif

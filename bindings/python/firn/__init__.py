@@ -16,9 +16,9 @@ import uuid
 from . import _firn
 
 __version__ = _firn.version
-__all__ = ["open", "Generator", "Segment", "Order", "Error", "pack", "show", "parse", "format", "range", "convert",
-           "guess", "recognize", "decode", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme", "Reading",
-           "Match"]
+__all__ = ["open", "Generator", "Segment", "Series", "Order", "Error", "pack", "show", "parse", "format", "range", "convert",
+           "guess", "recognize", "decode", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme",
+           "Reading", "Match"]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
@@ -218,6 +218,47 @@ class Segment(_firn.Segment):
 
     def __reduce__(self):
         raise TypeError("a segment cannot be pickled: open one in each process")
+
+
+class Series(_firn.Series):
+    """Dated numbers: Series("invoices", store=..., template="INV{year}/{counter:7}", zone="Europe/Berlin").
+
+    Without template, the definition that the store has. Open one in each thread."""
+    __slots__ = ()
+
+    def __new__(cls, name, *, store=None, module_dir=None, unsafe=False, **keys):
+        return _firn.Series.__new__(cls, name=name, keys=_keys(keys), store=store, module_dir=module_dir,
+                                    unsafe=unsafe)
+
+    def next(self, at=None):
+        """The next number, of now or of the time `at`."""
+        return self.many(1, at)[0]
+
+    def many(self, n, at=None):
+        """n numbers of one period, as a list."""
+        return self._call("next", n, None if at is None else _instant(at))
+
+    def peek(self, at=None):
+        """The number that the store would grant next. Reserves nothing."""
+        return self._call("peek", 0, None if at is None else _instant(at))[0]
+
+    def advance(self, counter, at=None):
+        """Makes the counter continue at `counter` or later; returns the next number."""
+        self._call("advance", counter, None if at is None else _instant(at))
+        return self.peek(at)
+
+    def prune(self, before):
+        """Closes all periods before the one of the time `before`, for ever."""
+        self._call("prune", 0, _instant(before))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("a series cannot be pickled: open one in each process")
 
 
 class Order(_firn.Order):

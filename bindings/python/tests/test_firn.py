@@ -221,6 +221,37 @@ class Issue(unittest.TestCase):
             with self.assertRaisesRegex(firn.UsageError, "closed"):
                 segment.next()
 
+    def test_series(self):
+        with tempfile.TemporaryDirectory() as folder:
+            url = "sqlite:%s/ids.db" % folder
+            with firn.Series("invoices", store=url, template="INV{year}/{counter:7}", late=5) as series:
+                self.assertEqual(series.next("2021-06-01"), "INV2021/0000001")
+                self.assertEqual(series.many(2, datetime.datetime(2021, 1, 1, tzinfo=datetime.timezone.utc)),
+                                 ["INV2021/0000002", "INV2021/0000003"])
+                self.assertEqual(series.peek("2021-06-01"), "INV2021/0000004")
+                self.assertEqual(series.advance(100, "2021-06-01"), "INV2021/0000100")
+                self.assertEqual(series.read("INV2021/0000100"), 100)
+                self.assertRegex(series.next(), "^INV20[0-9][0-9]/0000001$")
+                with self.assertRaisesRegex(firn.TextError, "ends after 3"):
+                    series.read("INV")
+                with self.assertRaisesRegex(firn.RangeError, "has not begun"):
+                    series.next("2999-01-01")
+                with self.assertRaisesRegex(firn.RangeError, "1 to 1000000"):
+                    series.many(0)
+                series.prune("2022-01-01")
+                with self.assertRaisesRegex(firn.EndError, "is closed"):
+                    series.next("2021-06-01")
+                with self.assertRaises(TypeError):
+                    pickle.dumps(series)
+            series.close()
+            with self.assertRaisesRegex(firn.UsageError, "closed"):
+                series.next()
+            with firn.Series("invoices", store=url) as again:
+                self.assertIn("restart=year", again.definition())
+                self.assertRegex(again.next(), "/0000002$")
+            with self.assertRaisesRegex(firn.UsageError, "century"):
+                firn.Series("other", store=url, template="{yy}{counter:5}")
+
     def test_status_and_scheme(self):
         with memory(node=33) as gen:
             gen.next()

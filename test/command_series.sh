@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# firn series: numbers, peek, advance, prune, check, JSON, and what they refuse.
+. test/command.tap
+FIRN_STORE=sqlite:$TMPDIR/series.db
+export FIRN_STORE
+"$FIRN" series -q invoices 'template=INV{year}/{counter:7}' zone=Europe/Berlin >/dev/null || skip "series" "SQLite is missing"
+year=$(TZ=Europe/Berlin date +%Y)
+says "the stored definition is enough" "INV$year/0000002" series invoices
+same "several numbers" "$(printf 'INV%s/%07d\n' "$year" 3 "$year" 4 "$year" 5)" "$("$FIRN" series invoices -n 3)"
+same "none" "" "$("$FIRN" series invoices -n 0)"
+same "more than a batch, without a gap" "$(seq -f "INV$year/%07.0f" 6 5005 | cksum)" "$("$FIRN" series invoices -n 5000 | cksum)"
+says "peek takes nothing" "INV$year/0005006" series peek invoices
+says "JSON" "{\"series\":\"invoices\",\"number\":\"INV$year/0005006\"}" series --json invoices
+says "advance shows the next number" "INV$year/0010000" series advance invoices --min 10000
+says "and it is next" "INV$year/0010000" series invoices
+says "check reads a number" 42 series check invoices INV2026/0000042
+same "also lines" "$(printf '7\n8')" "$(printf 'INV2026/0000007\r\nINV2026/0000008\n' | "$FIRN" series check invoices)"
+says "check in JSON" '{"series":"invoices","number":"INV2026/0000042","counter":"42"}' series --json check invoices INV2026/0000042
+refuses "another form" 1 "the numbers of this series have 'I' here" series check invoices 2026/0000042
+refuses "a number that is too short" 1 "ends after 14 characters" series check invoices INV2026/000042
+
+same "late periods stay open" "$(printf '2026-11-02-000001\n2026-11-01-000001\n2026-11-02-000002')" "$(
+    "$FIRN" series orders 'template={year}-{month}-{day}-{counter:6}' late=366 --at 2026-11-02
+    "$FIRN" series orders --at 2026-11-01T23:59:59Z
+    "$FIRN" series orders --at 2026-11-02T01:00:00+01:00
+)"
+refuses "prune asks" 2 "add --yes" series prune orders --before 2026-11-02
+check "prune closes" "$FIRN" series prune orders --before 2026-11-02 --yes
+refuses "a pruned period" 1 "period 2026-11-01 of series orders is closed, since the store is at 2026-11-02: use a later time" \
+    series orders --at 2026-11-01
+says "the next period is open" 2026-11-02-000003 series orders --at 2026-11-02
+refuses "a time to come" 1 "has not begun, since this machine's clock" series orders --at 2999-01-01
+same "nodes shows period and counter" 1 "$("$FIRN" nodes | grep -c "series invoices  *1  *$year 10001 ")"
+
+refuses "another template" 2 "leave the definition out to use the stored one" series invoices 'template={year}/{counter:7}'
+refuses "an unknown series" 2 "the store has no series typo: define it with template=" series typo
+refuses "a year of two digits" 2 "does not name the century" series new 'template={yy}{counter:5}'
+refuses "a zone alone" 2 "belong to a template" series invoices zone=UTC
+refuses "an unknown setting" 2 "did you mean .template.[?]" series invoices templat=x
+refuses "an unknown zone" 2 "zone Mars is not valid" series new 'template={year}{counter:5}' zone=Mars
+refuses "a verb without a name" 2 "peek needs a NAME" series peek
+refuses "two names" 2 "'b' is one word too many" series a b
+refuses "advance without a number" 2 "advance needs --min N" series advance invoices
+refuses "prune without a time" 2 "prune needs --before TIME" series prune invoices
+refuses "a count for peek" 2 "remove it" series peek invoices -n 3
+refuses "a minimum for numbers" 2 "applies to advance" series invoices --min 3
+refuses "a counter that is too great" 1 "a counter of series invoices is 1 to 9999999, not 10000000" series advance invoices --min 10000000
+refuses "a store that is not there" 3 "there is no store at" series peek invoices --store "sqlite:$TMPDIR/none.db"
+TZDIR=$TMPDIR/none
+export TZDIR
+refuses "a machine without zones says so" 6 "no time zone database in .*: install tzdata" series invoices
+says "UTC needs none" 2026-11-02-000004 series orders --at 2026-11-02
+finish

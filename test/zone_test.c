@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Time zones: every zone of the machine's database has the offsets that the C library gives; names,
+ * damaged files and a machine without a database. */
+#include "zone.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "folder.h"
+#include "short.h"
+
+#define DATABASE "/usr/share/zoneinfo"
+
+static firn_zone *opened(const char *name) {
+    firn_zone *zone = NULL;
+    firn_error error = {0};
+    if (firn_zone_open(&zone, name, &error) != FIRN_OK) {
+        fail_msg("%s: %s", name, error.text);
+    }
+    return zone;
+}
+
+static void refused(const char *name, int code, const char *words) {
+    firn_zone *zone = NULL;
+    firn_error error = {0};
+    assert_int_equal(firn_zone_open(&zone, name, &error), code);
+    assert_null(zone);
+    if (strstr(error.text, words) == NULL) {
+        fail_msg("%s: expected '%s', got '%s'", name, words, error.text);
+    }
+}
+
+static int32_t offset_of_library(int64_t sec) {
+    time_t instant = (time_t)sec;
+    struct tm fields;
+    assert_non_null(localtime_r(&instant, &fields));
+    return (int32_t)fields.tm_gmtoff;
+}
+
+static void same_at(const firn_zone *zone, const char *name, int64_t sec) {
+    const int32_t ours = firn_zone_offset(zone, sec), theirs = offset_of_library(sec);
+    if (ours != theirs) {
+        fail_msg("%s at %lld: %d, the C library has %d", name, (long long)sec, ours, theirs);
+    }
+}
+
+/* Every `step` seconds, and on both sides of each change that was met. */
+static void same_as_library(const char *name, int64_t step) {
+    firn_zone *zone = opened(name);
+    setenv("TZ", name, 1);
+    tzset();
+    for (int64_t sec = -3000000000; sec < 7000000000; sec += step) {
+        const firn__offset found = firn__zone_look(zone, sec);
+        assert_int_equal(found.offset, firn_zone_offset(zone, sec));
+        same_at(zone, name, sec);
+        if (found.since != INT64_MIN) {
+            assert_true(found.since <= sec);
+            assert_int_equal(firn_zone_offset(zone, found.since), found.offset);
+            assert_int_equal(firn_zone_offset(zone, found.since - 1), found.earlier);
+            same_at(zone, name, found.since);
+            same_at(zone, name, found.since - 1);
+        }
+    }
+    firn_zone_close(zone);
+}
+
+static void every_zone_has_the_offsets_of_the_c_library(void **state) {
+    (void)state;
+    char line[512], name[64];
+    size_t zones = 0;
+    FILE *list = fopen(DATABASE "/zone1970.tab", "r");
+    if (list == NULL) {
+        print_message("skipped: no zone database\n");
+        skip();
+    }
+    while (fgets(line, sizeof line, list) != NULL) {
+        if (line[0] != '#' && sscanf(line, "%*s %*s %63s", name) == 1) {
+            same_as_library(name, 997001 * short_step(9));
+            zones++;
+        }
+    }
+    fclose(list);
+    assert_true(zones > 250);
+    same_as_library("Antarctica/Troll", 997001); /* two hours of summer time */
+    same_as_library("Etc/GMT-14", 997001);
+    unsetenv("TZ");
+    tzset();
+}
+
+static void offsets_need_no_database(void **state) {
+    (void)state;
+    const struct {
+        const char *name;
+        int32_t offset;
+    } cases[] = {{"UTC", 0}, {"Z", 0}, {"+01:00", 3600}, {"-0330", -12600}, {"+14", 50400}};
+    setenv("TZDIR", "/nonexistent", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        firn_zone *zone = opened(cases[i].name);
+        assert_int_equal(firn_zone_offset(zone, 1760000000), cases[i].offset);
+        assert_int_equal(firn__zone_look(zone, 0).since == INT64_MIN, true);
+        firn_zone_close(zone);
+    }
+    refused("Europe/Berlin", FIRN_ESYSTEM, "no time zone database in /nonexistent: install tzdata");
+    unsetenv("TZDIR");
+    firn_zone_close(NULL);
+}
+
+static void names_of_no_zone_are_refused(void **state) {
+    (void)state;
+    const char *const names[] = {"Mars/Base", "../../etc/passwd", "/etc/passwd", "right/UTC",
+                                 "",          "+24:00",           "+1",          "zone.tab",
+                                 "Europe"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        refused(names[i], FIRN_EUSAGE, "is not valid: use UTC, +hh:mm");
+    }
+    refused("localtime", FIRN_EUSAGE, "is another zone on another machine");
+    refused("posix/Factory", FIRN_EUSAGE, "is another zone on another machine");
+}
+
+/* A file that is cut or changed anywhere is read or refused, and never past its end. */
+static void damaged_files_are_refused_or_read(void **state) {
+    (void)state;
+    uint8_t bytes[8192], damaged[8192];
+    char path[300];
+    FILE *file = fopen(DATABASE "/America/Sao_Paulo", "rb");
+    if (file == NULL) {
+        skip();
+    }
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    setenv("TZDIR", folder, 1);
+    snprintf(path, sizeof path, "%s/Zone", folder);
+    for (size_t i = 0; i < 2 * size; i += 7) {
+        firn_zone *zone = NULL;
+        memcpy(damaged, bytes, size);
+        damaged[i % size] ^= (uint8_t)(1 + i % 255);
+        file = fopen(path, "wb");
+        assert_non_null(file);
+        fwrite(damaged, 1, i < size ? i : size, file);
+        fclose(file);
+        if (firn_zone_open(&zone, "Zone", NULL) == FIRN_OK) {
+            for (int64_t sec = -5000000000; sec < 9000000000; sec += 400000003) {
+                firn_zone_offset(zone, sec);
+            }
+        }
+        firn_zone_close(zone);
+    }
+    unlink(path);
+    refused("Zone", FIRN_EUSAGE, "is not valid");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    refused("Zone", FIRN_EUSAGE, "is not valid"); /* and is not waited for */
+    unlink(path);
+    unsetenv("TZDIR");
+}
+
+/* Rules that no zone has at present: days counted from 0 or 1, summer time for the whole year. */
+static void rules_of_every_kind_are_read(void **state) {
+    (void)state;
+    const char *const rules[] = {"<+03>-3",
+                                 "AAA-1BBB,J60,J300/3:30",
+                                 "AAA5BBB4,59/-1,299/25:10:05",
+                                 "AAA3BBB,M3.2.0/-2,M11.1.0/26",
+                                 "AAA-12BBB,M10.5.6/0,M2.4.3"};
+    static const uint8_t zeros[6] = {0};
+    char path[300];
+    setenv("TZDIR", folder, 1);
+    snprintf(path, sizeof path, "%s/Zone", folder);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        uint8_t header[44] = "TZif2";
+        header[39] = header[43] = 1; /* a type, a letter */
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        for (int block = 0; block < 2; block++) {
+            fwrite(header, 1, sizeof header, file);
+            fwrite(zeros, 1, sizeof zeros, file);
+            fwrite("", 1, 1, file);
+        }
+        fprintf(file, "\n%s\n", rules[i]);
+        fclose(file);
+        firn_zone *zone = opened("Zone");
+        setenv("TZ", rules[i], 1);
+        tzset();
+        for (int64_t sec = 0; sec < 6000000000; sec += 66600 * short_step(29)) {
+            same_at(zone, rules[i], sec);
+        }
+        firn_zone_close(zone);
+    }
+    unlink(path);
+    unsetenv("TZDIR");
+    unsetenv("TZ");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_zone_has_the_offsets_of_the_c_library),
+        cmocka_unit_test(offsets_need_no_database),
+        cmocka_unit_test(names_of_no_zone_are_refused),
+        cmocka_unit_test_setup_teardown(damaged_files_are_refused_or_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rules_of_every_kind_are_read, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
