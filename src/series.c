@@ -109,7 +109,7 @@ static int define(firn_series *series, const series_keys *keys, firn_error *erro
     return firn_zone_open(&series->zone, zone, error);
 }
 
-/* What a listing has of a series. */
+/* The records of a series in a listing. */
 typedef struct series_look {
     const char *key;
     bool found;
