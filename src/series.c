@@ -74,8 +74,9 @@ static int read_series_pair(series_keys *keys, const firn__pair *pair, firn_erro
     if (strcmp(pair->name, "block") == 0) {
         return firn__number_read(&keys->block, "block", pair->value, 1, BLOCK_MOST, error);
     }
-    return firn__refuse_unknown(error, "a series", "has no key", pair->name, names, FIRN_CURE_LISTED,
-                         "use template, zone, restart, late, grow or block");
+    return firn__refuse_unknown(error, "a series", "has no key", pair->name, names,
+                                FIRN_CURE_LISTED,
+                                "use template, zone, restart, late, grow or block");
 }
 
 static int read_series_keys(series_keys *keys, firn__keys *text_of, const char *text,
