@@ -614,12 +614,9 @@ static int64_t slot_from(const firn_segment *segment, int64_t least, int64_t off
     return least <= offset ? 0 : (least - offset - 1) / segment->keys.increment + 1;
 }
 
-int firn_segment_advance(firn_segment *segment, int64_t from, int64_t *next, firn_error *error) {
-    int64_t slot = slot_from(segment, from, origin(segment));
-    /* The servers of a ticket share one guard, a slot: the number of a slot is least at offset 1. A
-     * guard of 0 would be none. */
-    int64_t guard = slot_from(segment, from, segment->keys.kind == FIRN__TICKET ? 1 : 0);
-    guard = guard > 0 ? guard : 1;
+int firn__segment_advance(firn_segment *segment, int64_t from, int64_t guard, int64_t *next,
+                          firn_error *error) {
+    const int64_t slot = slot_from(segment, from, origin(segment));
     if (from < 0 || slot > last_slot(segment)) {
         return firn__fail(error, FIRN_ERANGE,
                           "integers of %s go up to end=%" PRId64 ", not to %" PRId64, segment->ns,
@@ -686,4 +683,11 @@ int firn_segment_close(firn_segment *segment, firn_error *error) {
     firn__wiped_free(segment->shelf, sizeof(segment_shelf));
     free(segment);
     return code;
+}
+
+/* The servers of a ticket share one guard, a slot: the number of a slot is least at offset 1. A guard
+ * of 0 would be none. */
+int firn_segment_advance(firn_segment *segment, int64_t from, int64_t *next, firn_error *error) {
+    const int64_t guard = slot_from(segment, from, segment->keys.kind == FIRN__TICKET ? 1 : 0);
+    return firn__segment_advance(segment, from, guard > 0 ? guard : 1, next, error);
 }

@@ -35,6 +35,9 @@ typedef struct firn__segment_place {
 int firn__segment_make(firn_segment **segment, const firn__segment_place *place,
                        const firn__segment_keys *keys, firn_store *store, const firn_clock *clock,
                        firn_error *error);
+/* firn_segment_advance with a guard as firn_request has; 0: FIRN_EBACK stays. */
+int firn__segment_advance(firn_segment *segment, int64_t from, int64_t guard, int64_t *next,
+                          firn_error *error);
 /* The mark that the store had when it last refused a block; 0: it never did. */
 int64_t firn__segment_held(const firn_segment *segment);
 

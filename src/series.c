@@ -116,13 +116,19 @@ typedef struct series_look {
     bool found;
     char layout[FIRN_LAYOUT_SIZE];
     int64_t floor, high; /* high 0: the key has no mark */
+    int64_t latest;      /* of the marks of all keys, and of the floor */
 } series_look;
+
+static int64_t later_slot(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
 
 static int see_series(void *context, const firn_holding *holding) {
     series_look *look = context;
     look->found = true;
     snprintf(look->layout, sizeof look->layout, "%s", holding->layout);
     look->floor = holding->floor;
+    look->latest = later_slot(look->latest, later_slot(holding->floor, holding->mark.high));
     if (look->key != NULL && strcmp(holding->key, look->key) == 0) {
         look->high = holding->mark.high;
     }
@@ -245,16 +251,22 @@ static int refuse_future(const firn_series *series, int64_t period, int64_t late
                       code == FIRN_ECLOCK ? "fix the wrong clock" : "use an earlier time");
 }
 
+/* The period `ahead` seconds after the time of a shared store, or else of this machine. */
+static int present_period(const firn_series *series, int64_t ahead, int64_t *period,
+                          firn_error *error) {
+    firn_time now = {0};
+    int64_t day;
+    int code = firn_store_now(series->store, &now, error);
+    code =
+        code == FIRN_ESYSTEM ? read_wall(series, &now.sec, error) : code; /* the store has none */
+    return code == FIRN_OK ? day_at(series, now.sec + ahead, &day, period, error) : code;
+}
+
 /* A wrong clock must not close the periods up to its time, so the clock of a shared store must
  * agree. */
 static int ask_store(const firn_series *series, int64_t period, firn_error *error) {
-    firn_time now = {0};
-    int64_t day, latest;
-    int code = firn_store_now(series->store, &now, error);
-    if (code == FIRN_ESYSTEM) { /* the store has no clock but this machine's */
-        return FIRN_OK;
-    }
-    code = code == FIRN_OK ? day_at(series, now.sec + SKEW_S, &day, &latest, error) : code;
+    int64_t latest;
+    int code = present_period(series, SKEW_S, &latest, error);
     return code == FIRN_OK && period > latest
                ? refuse_future(series, period, latest, "the store's", FIRN_ECLOCK, error)
                : code;
@@ -301,7 +313,7 @@ static int refuse_lost(const firn_series *series, firn_error *error) {
     return firn__fail(
         error, FIRN_EBACK,
         "the store has changed or lost reservations since series " FIRN__VALUE(
-            "%.63s") " was last used: advance the series above every number handed out",
+            "%.63s") " was last used: advance its present period above every number handed out",
         series->name);
 }
 
@@ -313,6 +325,19 @@ static int refuse_definition(firn_error *error) {
     return firn__fail(error, FIRN_ENAMESPACE,
                       "%.*s: leave the definition out to use the stored one, or use another series",
                       length, error->text);
+}
+
+/* Another definition than this handle's in the store. Closed ones are refused by the store. */
+static int check_definition(const firn_series *series, const series_look *look, firn_error *error) {
+    return strncmp(look->layout, lead, sizeof lead - 1) != 0 ||
+                   strcmp(look->layout, series->layout) == 0
+               ? FIRN_OK
+               : firn__fail(
+                     error, FIRN_ENAMESPACE,
+                     "series %.63s is '" FIRN__LIMIT(
+                         "%s") "' in the store: leave the definition out to use that one, or "
+                               "use another series",
+                     series->name, look->layout + sizeof lead - 1);
 }
 
 /* FIRN_EEND: the period is closed or full, as the mark or floor of the store shows. */
@@ -327,10 +352,13 @@ static int refuse_end(firn_series *series, int64_t held, firn_error *error) {
                                            "at " FIRN__LIMIT("%s") ": use a later time",
             name, series->name, firn__series_period_name(later, &series->form, series->closed_by));
     }
+    const int64_t next = later_slot(held, first_slot(series->period)) % COUNTERS;
     return firn__fail(error, FIRN_EEND,
-                      "series %.63s has no counter left%s%s, up to " FIRN__LIMIT(
-                          "%" PRId64) ": use a new series with more digits, or with grow=1",
-                      series->name, name[0] != '\0' ? " in " : "", name, series->form.counter_most);
+                      "series %.63s has %" PRId64 " counters left%s%s, up to " FIRN__LIMIT(
+                          "%" PRId64) ": ask for fewer, or use a new series with another template "
+                                      "and more digits",
+                      series->name, later_slot(series->form.counter_most - next + 1, 0),
+                      name[0] != '\0' ? " in " : "", name, series->form.counter_most);
 }
 
 /* The words of a segment fit integers. */
@@ -381,10 +409,12 @@ static int take_nearest(firn_series *series, size_t n, int64_t *day, int64_t *fi
         }
     }
     char name[FIRN__PERIOD_SIZE];
-    return firn__fail(error, FIRN_ECLOCK,
-                      "the clock is before period " FIRN__LIMIT("%.15s") " of series " FIRN__VALUE(
-                          "%.63s") ", which has begun: fix the clock, or set late= in a new series",
-                      firn__series_period_name(name, &series->form, open), series->name);
+    return firn__fail(
+        error, FIRN_ECLOCK,
+        "the clock is before period " FIRN__LIMIT("%.15s") " of series " FIRN__VALUE(
+            "%.63s") ", which has begun: fix the clock or the zone database, or use a "
+                     "new series with late= and another template",
+        firn__series_period_name(name, &series->form, open), series->name);
 }
 
 /* The day of `at`, or of now; its period is not after the clock's. */
@@ -441,6 +471,7 @@ int firn_series_peek(firn_series *series, const firn_time *at, char text[FIRN_SE
         name_key(series, period, key);
         code = firn_store_list(series->store, series->ns, see_series, &look, error);
     }
+    code = code == FIRN_OK && look.found ? check_definition(series, &look, error) : code;
     code = code == FIRN_OK ? turn_to_period(series, period, error) : code;
     if (code != FIRN_OK) {
         return code;
@@ -455,6 +486,19 @@ int firn_series_peek(firn_series *series, const firn_time *at, char text[FIRN_SE
     return FIRN_OK;
 }
 
+/* Only in the present period may a guard end the doubt after a loss, since it closes the earlier
+ * ones: present by the store's clock, and without a later mark. */
+static int make_guard(const firn_series *series, int64_t period, int64_t *guard,
+                      firn_error *error) {
+    int64_t present = 0;
+    series_look look = {.found = false};
+    int code = present_period(series, 0, &present, error);
+    code = code == FIRN_OK ? firn_store_list(series->store, series->ns, see_series, &look, error)
+                           : code;
+    *guard = period >= present && period >= look.latest / COUNTERS ? *guard : 0;
+    return code;
+}
+
 int firn_series_advance(firn_series *series, const firn_time *at, int64_t from, firn_error *error) {
     int64_t now, day, period, next;
     if (from < 1 || from > series->form.counter_most) {
@@ -464,18 +508,29 @@ int firn_series_advance(firn_series *series, const firn_time *at, int64_t from, 
                           series->name, series->form.counter_most, from);
     }
     int code = choose_day(series, at, &now, &day, &period, error);
-    code = code == FIRN_OK ? turn_to_period(series, period, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
-    code = firn_segment_advance(series->segment, period * COUNTERS + from, &next, error);
-    return code == FIRN_OK ? FIRN_OK : refuse(series, code, error);
+    int64_t guard = period * COUNTERS + from;
+    code = turn_to_period(series, period, error);
+    code = code == FIRN_OK ? make_guard(series, period, &guard, error) : code;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn__segment_advance(series->segment, period * COUNTERS + from, guard, &next, error);
+    if (code != FIRN_OK) {
+        return refuse(series, code, error);
+    }
+    firn_segment_close(series->segment, NULL); /* its block may have lower counters */
+    series->segment = NULL;
+    return FIRN_OK;
 }
 
 int firn_series_prune(firn_series *series, const firn_time *before, firn_error *error) {
     int64_t now, day, period, floor;
     series_look look = {.found = false};
     int code = choose_day(series, before, &now, &day, &period, error);
+    code = code == FIRN_OK ? ask_store(series, period, error) : code;
     if (code == FIRN_OK && period == 0) {
         code = firn__fail(error, FIRN_EUSAGE,
                           "series %.63s never restarts: it has nothing to prune", series->name);
@@ -486,6 +541,7 @@ int firn_series_prune(firn_series *series, const firn_time *before, firn_error *
         code = firn__fail(error, FIRN_ERANGE, "series %.63s has no numbers yet: nothing to prune",
                           series->name);
     }
+    code = code == FIRN_OK ? check_definition(series, &look, error) : code;
     const firn_relabel change = {series->ns, series->layout, series->layout, period * COUNTERS,
                                  false};
     code = code == FIRN_OK ? firn_store_relabel(series->store, &change, &floor, error) : code;

@@ -47,6 +47,36 @@ refuses "a count for peek" 2 "remove it" series peek invoices -n 3
 refuses "a minimum for numbers" 2 "applies to advance" series invoices --min 3
 refuses "a counter that is too great" 1 "a counter of series invoices is 1 to 9999999, not 10000000" series advance invoices --min 10000000
 refuses "a store that is not there" 3 "there is no store at" series peek invoices --store "sqlite:$TMPDIR/none.db"
+# A date alone is a day of the series' zone.
+for zone in America/New_York Asia/Tokyo Pacific/Apia; do
+    says "a day of $zone" N20111231001 series "in_$zone" "template=N{year}{month}{day}{counter:3}" "zone=$zone" late=9 --at 2011-12-31
+done
+check "prune, too" "$FIRN" series prune in_America/New_York --before 2012-01-01 --yes
+refuses "so the day before is closed" 1 "period 2011-12-31 of series in_America/New_York is closed" series in_America/New_York --at 2011-12-31
+refuses "peek of another template" 2 "leave the definition out" series peek invoices 'template=A{year}{counter:7}'
+
+# The store loses numbers: the series goes on only from a number above all of the present period, which closes the others.
+lost() {
+    cp "$TMPDIR/copy.db" "$TMPDIR/loses.db"
+    rm -f "$TMPDIR/loses.db-wal" "$TMPDIR/loses.db-shm"
+}
+FIRN_STORE=sqlite:$TMPDIR/loses.db
+says "a series" 2020-01-001 series monthly 'template={year}-{month}-{counter:3}' late=1 --at 2020-01-05
+month=$(date -u +%Y-%m)
+before=$(date -u -d "$month-15 -1 month" +%Y-%m)
+says "of which the month before is open" "$before-001" series monthly --at "$before-15"
+cp "$TMPDIR/loses.db" "$TMPDIR/copy.db"
+"$FIRN" series monthly -n 3 >"$TMPDIR/numbers"
+"$FIRN" series monthly -n 3 --at "$before-15" >>"$TMPDIR/numbers"
+lost
+refuses "a store that lost numbers" 3 "advance its present period" series monthly
+refuses "the month before does not end the doubt" 3 "advance its present period" series advance monthly --min 100 --at "$before-15"
+refuses "so there is none yet" 3 "advance its present period" series monthly
+says "the present month does" "$month-100" series advance monthly --min 100
+"$FIRN" series monthly -n 3 >>"$TMPDIR/numbers"
+refuses "and closes the month before" 1 "period $before of series monthly is closed" series monthly --at "$before-15"
+same "no number came twice" 9 "$(sort -u "$TMPDIR/numbers" | wc -l)"
+FIRN_STORE=sqlite:$TMPDIR/series.db
 TZDIR=$TMPDIR/none
 export TZDIR
 refuses "a machine without zones says so" 6 "no time zone database in .*: install tzdata" series invoices

@@ -551,6 +551,16 @@ static void advancing_skips_counters(void **state) {
     closed(series);
 }
 
+static void advancing_leaves_the_own_block(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_series *series = opened("invoices", DAILY " block=100");
+    gives(series, NULL, "2025-10-09-000001");
+    assert_int_equal(firn_series_advance(series, NULL, 4711, &error), FIRN_OK);
+    gives(series, NULL, "2025-10-09-004711");
+    closed(series);
+}
+
 /* ---- stores that fail ------------------------------------------------------------------------ */
 
 static void a_lost_reply_repeats_no_number(void **state) {
@@ -589,6 +599,7 @@ int main(void) {
         TEST(peeking_reserves_nothing),
         TEST(a_store_that_does_not_last_prunes_nothing),
         TEST(advancing_skips_counters),
+        TEST(advancing_leaves_the_own_block),
         TEST(a_lost_reply_repeats_no_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,33 @@ static int check_number(session *s, void *context, const char *text, size_t leng
     return code;
 }
 
+/* A date alone is a day of the series' zone; midnight may be missing there, noon is not. */
+static int read_local_day(session *s, const series_wish *wished, int option, firn_time *time) {
+    enum { NOON_S = 12 * 3600, DATE_LENGTH = 10 };
+    char name[FIRN_LAYOUT_SIZE] = "";
+    firn_zone *zone;
+    firn_error error;
+    const char *text = s->option[option];
+    if (text == NULL || strlen(text) != DATE_LENGTH || text[0] == '@') {
+        return STATUS_DONE; /* read already */
+    }
+    sscanf(strstr(firn_series_definition(wished->series), " zone="), " zone=%511s", name);
+    if (firn_zone_open(&zone, name, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    time->sec += NOON_S;
+    time->sec -= firn_zone_offset(zone, time->sec - firn_zone_offset(zone, time->sec));
+    firn_zone_close(zone);
+    return STATUS_DONE;
+}
+
 static int carry_out(session *s, series_wish *wished) {
+    int status = read_local_day(s, wished, OPTION_AT, &wished->at);
+    status =
+        status == STATUS_DONE ? read_local_day(s, wished, OPTION_BEFORE, &wished->before) : status;
+    if (status != STATUS_DONE) {
+        return status;
+    }
     char **numbers = s->operands + 2;
     switch (wished->verb) {
     case PEEK:

@@ -813,17 +813,20 @@ FIRN_API int firn_series_open(firn_series **series, const char *name, const char
  * FIRN_ENAMESPACE: the series has another definition; FIRN_EBACK: advance; errors of a store. */
 FIRN_API int firn_series_next(firn_series *series, const firn_time *at,
                               char (*texts)[FIRN_SERIES_SIZE], size_t n, firn_error *error);
-/* The number that the store would grant next. Reserves nothing. Errors as firn_series_next. */
+/* The number that the store would grant next. Reserves nothing. Errors as firn_series_next, but no
+ * FIRN_EBACK. */
 FIRN_API int firn_series_peek(firn_series *series, const firn_time *at, char text[FIRN_SERIES_SIZE],
                               firn_error *error);
 /* Pure. Reads a number: its counter. FIRN_ETEXT: another form, a wrong date or check digit. */
 FIRN_API int firn_series_read(const firn_series *series, int64_t *counter, const char *text,
                               size_t length, firn_error *error);
-/* Makes the counter of the period of `at` (NULL: now) continue at `from` or later. Cures
- * FIRN_EBACK, if `from` is above every counter of that period; earlier periods are then closed. */
+/* Makes the counter of the period of `at` (NULL: now) continue at `from` or later, except in blocks
+ * of other handles. In the present period this cures FIRN_EBACK, if `from` is above every counter of
+ * that period; earlier periods are then closed. FIRN_EBACK in an earlier period. */
 FIRN_API int firn_series_advance(firn_series *series, const firn_time *at, int64_t from,
                                  firn_error *error);
-/* Closes every period before the one of `before`, for ever. FIRN_ERANGE: in a period to come;
+/* Closes every period before the one of `before`, for ever, except for blocks that other handles
+ * have. FIRN_ERANGE: in a period to come; FIRN_ECLOCK: this machine's clock is ahead of the store's;
  * FIRN_EUSAGE: the store cannot; errors of a store. */
 FIRN_API int firn_series_prune(firn_series *series, const firn_time *before, firn_error *error);
 /* The definition, as keys. Valid as long as the series. */
