@@ -18,6 +18,8 @@ typedef struct firn__date {
  * 146097 days. Day 0 is 1970-01-01, day -719468 is 0000-03-01. */
 enum { FIRN__ERA = 146097, FIRN__MARCH_0 = 719468 };
 
+enum { FIRN__DAY_S = 86400 };
+
 static inline int64_t firn__floor_div(int64_t a, int64_t b) {
     return a / b - (a % b < 0);
 }

@@ -11,7 +11,7 @@ static const uint8_t damm[10][10] = {
     {2, 5, 8, 1, 4, 3, 6, 7, 9, 0}};
 
 /* The value of a character: 0..9, 10..35 of a letter, or -1. */
-static int value_of(char c) {
+static int check_value(char c) {
     return c >= '0' && c <= '9'   ? c - '0'
            : c >= 'A' && c <= 'Z' ? c - 'A' + 10
            : c >= 'a' && c <= 'z' ? c - 'a' + 10
@@ -21,7 +21,7 @@ static int value_of(char c) {
 static uint32_t damm_of(const char *text, size_t length) {
     uint32_t interim = 0;
     for (size_t i = 0; i < length; i++) {
-        const int value = value_of(text[i]);
+        const int value = check_value(text[i]);
         interim = value >= 0 && value <= 9 ? damm[interim][value] : interim;
     }
     return interim;
@@ -31,7 +31,7 @@ static uint32_t luhn_of(const char *text, size_t length) {
     uint32_t sum = 0;
     int weight = 2; /* of the last digit, then 1, 2, ... */
     for (size_t i = length; i-- > 0;) {
-        const int value = value_of(text[i]);
+        const int value = check_value(text[i]);
         if (value >= 0 && value <= 9) {
             const int product = value * weight;
             sum += (uint32_t)(product / 10 + product % 10);
@@ -44,7 +44,7 @@ static uint32_t luhn_of(const char *text, size_t length) {
 static uint32_t mod97_of(const char *text, size_t length) {
     uint32_t rest = 0;
     for (size_t i = 0; i < length; i++) {
-        const int value = value_of(text[i]);
+        const int value = check_value(text[i]);
         if (value >= 0) {
             rest = (rest * (value > 9 ? 100 : 10) + (uint32_t)value) % 97;
         }

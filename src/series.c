@@ -20,7 +20,6 @@
 #include <string.h>
 
 enum {
-    DAY_S = 86400,
     SKEW_S = 2, /* between the clocks of a store's machines */
     FOLD_S =
         26 * 3600, /* how long ago a clock may have been set back, and still repeat local time */
@@ -41,7 +40,7 @@ struct firn_series {
     int64_t closed_by; /* the period of the mark that refused the last request; -1: none did */
 };
 
-static const char lead[] = "series ";
+static const char series_lead[] = "series ";
 
 /* ---- the definition -------------------------------------------------------------------------- */
 
@@ -105,7 +104,7 @@ static int define(firn_series *series, const series_keys *keys, firn_error *erro
     }
     series->late = or_else(keys->late, 0);
     snprintf(series->layout, sizeof series->layout,
-             "%stemplate=%s zone=%.63s restart=%s late=%" PRId64 " grow=%" PRId64, lead,
+             "%stemplate=%s zone=%.63s restart=%s late=%" PRId64 " grow=%" PRId64, series_lead,
              keys->template, zone, restarts[series->form.restart], series->late, grow);
     return firn_zone_open(&series->zone, zone, error);
 }
@@ -153,7 +152,7 @@ static int load_definition(firn_series *series, firn_error *error) {
                          "template=, such as template={year}-{month}-{day}-{counter:6}",
             series->name);
     }
-    code = read_series_keys(&keys, &text_of, definition + sizeof lead - 1, error);
+    code = read_series_keys(&keys, &text_of, definition + sizeof series_lead - 1, error);
     return code == FIRN_OK ? define(series, &keys, error) : code;
 }
 
@@ -187,7 +186,7 @@ int firn_series_open(firn_series **out, const char *name, const char *keys, firn
     int code = firn__name_check(name, "a series", error);
     if (code == FIRN_OK) {
         snprintf(series->name, sizeof series->name, "%s", name);
-        snprintf(series->ns, sizeof series->ns, "%s%s", lead, name);
+        snprintf(series->ns, sizeof series->ns, "%s%s", series_lead, name);
         code = open_definition(series, keys, error);
     }
     if (code != FIRN_OK) {
@@ -200,7 +199,7 @@ int firn_series_open(firn_series **out, const char *name, const char *keys, firn
 }
 
 const char *firn_series_definition(const firn_series *series) {
-    return series->layout + sizeof lead - 1;
+    return series->layout + sizeof series_lead - 1;
 }
 
 int firn_series_close(firn_series *series, firn_error *error) {
@@ -221,7 +220,7 @@ static int day_at(const firn_series *series, int64_t sec, int64_t *day, int64_t 
     if (sec < -INT64_C(100000000000) || sec > INT64_C(1000000000000)) {
         sec = INT64_C(1000000000000); /* far from every year of four digits */
     }
-    *day = firn__floor_div(sec + firn_zone_offset(series->zone, sec), DAY_S);
+    *day = firn__floor_div(sec + firn_zone_offset(series->zone, sec), FIRN__DAY_S);
     return firn__series_period(period, &series->form, *day)
                ? FIRN_OK
                : firn__fail(error, FIRN_ERANGE,
@@ -329,7 +328,7 @@ static int refuse_definition(firn_error *error) {
 
 /* Another definition than this handle's in the store. Closed ones are refused by the store. */
 static int check_definition(const firn_series *series, const series_look *look, firn_error *error) {
-    return strncmp(look->layout, lead, sizeof lead - 1) != 0 ||
+    return strncmp(look->layout, series_lead, sizeof series_lead - 1) != 0 ||
                    strcmp(look->layout, series->layout) == 0
                ? FIRN_OK
                : firn__fail(
@@ -337,7 +336,7 @@ static int check_definition(const firn_series *series, const series_look *look, 
                      "series %.63s is '" FIRN__LIMIT(
                          "%s") "' in the store: leave the definition out to use that one, or "
                                "use another series",
-                     series->name, look->layout + sizeof lead - 1);
+                     series->name, look->layout + sizeof series_lead - 1);
 }
 
 /* FIRN_EEND: the period is closed or full, as the mark or floor of the store shows. */
@@ -362,7 +361,7 @@ static int refuse_end(firn_series *series, int64_t held, firn_error *error) {
 }
 
 /* The words of a segment fit integers. */
-static int refuse(firn_series *series, int code, firn_error *error) {
+static int refuse_counter(firn_series *series, int code, firn_error *error) {
     return code == FIRN_EEND    ? refuse_end(series, firn__segment_held(series->segment), error)
            : code == FIRN_EBACK ? refuse_lost(series, error)
            : code == FIRN_ENAMESPACE ? refuse_definition(error)
@@ -380,7 +379,7 @@ static int take_counters(firn_series *series, int64_t period, size_t n, int64_t 
     }
     code = firn_segment_exact(series->segment, (int64_t)n, true, &slot, NULL, error);
     if (code != FIRN_OK) {
-        return refuse(series, code, error);
+        return refuse_counter(series, code, error);
     }
     *first = slot % COUNTERS;
     return FIRN_OK;
@@ -519,7 +518,7 @@ int firn_series_advance(firn_series *series, const firn_time *at, int64_t from, 
     }
     code = firn__segment_advance(series->segment, period * COUNTERS + from, guard, &next, error);
     if (code != FIRN_OK) {
-        return refuse(series, code, error);
+        return refuse_counter(series, code, error);
     }
     firn_segment_close(series->segment, NULL); /* its block may have lower counters */
     series->segment = NULL;
@@ -556,7 +555,7 @@ char *firn_series_mark(char text[FIRN_SERIES_SIZE], const char *layout, int64_t 
     const char *definition = strncmp(layout, "series template=", 16) == 0 ? layout : NULL;
     text[0] = '\0';
     if (definition == NULL || slot < 0 ||
-        read_series_keys(&keys, &text_of, definition + sizeof lead - 1, NULL) != FIRN_OK ||
+        read_series_keys(&keys, &text_of, definition + sizeof series_lead - 1, NULL) != FIRN_OK ||
         firn__series_form_read(&form, keys.template, keys.restart, keys.grow == 1, NULL) !=
             FIRN_OK) {
         return text;

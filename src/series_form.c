@@ -14,7 +14,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum part_kind { LITERAL, YEAR, MONTH, DAY, WEEKYEAR, WEEK, YEARDAY, COUNTER, CHECK };
+enum part_kind {
+    PART_LITERAL,
+    PART_YEAR,
+    PART_MONTH,
+    PART_DAY,
+    PART_WEEKYEAR,
+    PART_WEEK,
+    PART_YEARDAY,
+    PART_COUNTER,
+    PART_CHECK
+};
 
 enum { DAY_1 = 719162 }; /* days from 0001-01-01, a Monday, to 1970-01-01 */
 
@@ -23,16 +33,16 @@ static const struct {
     const char *name;
     uint8_t kind, width;
     int check;
-} known_parts[] = {{"year", YEAR, 4, 0},
-                   {"month", MONTH, 2, 0},
-                   {"day", DAY, 2, 0},
-                   {"weekyear", WEEKYEAR, 4, 0},
-                   {"week", WEEK, 2, 0},
-                   {"yearday", YEARDAY, 3, 0},
-                   {"counter", COUNTER, 0, 0},
-                   {"damm", CHECK, 1, FIRN__CHECK_DAMM},
-                   {"luhn", CHECK, 1, FIRN__CHECK_LUHN},
-                   {"mod97", CHECK, 2, FIRN__CHECK_MOD97}};
+} known_parts[] = {{"year", PART_YEAR, 4, 0},
+                   {"month", PART_MONTH, 2, 0},
+                   {"day", PART_DAY, 2, 0},
+                   {"weekyear", PART_WEEKYEAR, 4, 0},
+                   {"week", PART_WEEK, 2, 0},
+                   {"yearday", PART_YEARDAY, 3, 0},
+                   {"counter", PART_COUNTER, 0, 0},
+                   {"damm", PART_CHECK, 1, FIRN__CHECK_DAMM},
+                   {"luhn", PART_CHECK, 1, FIRN__CHECK_LUHN},
+                   {"mod97", PART_CHECK, 2, FIRN__CHECK_MOD97}};
 #define PART_NAMES                                                                                 \
     "{year}, {month}, {day}, {weekyear}, {week}, {yearday}, {counter:N}, {damm}, {luhn} or "       \
     "{mod97}"
@@ -53,11 +63,11 @@ static int add_part(firn__series_form *form, firn__series_part part, firn_error 
         return firn__fail(error, FIRN_ERANGE, "the template has more than %d parts: use fewer",
                           FIRN__SERIES_PARTS);
     }
-    if (part.kind != LITERAL && has_part(form, part.kind)) {
+    if (part.kind != PART_LITERAL && has_part(form, part.kind)) {
         return firn__fail(error, FIRN_EUSAGE,
                           "template %.100s has a part twice: remove one of them", form->template);
     }
-    if (form->check != FIRN__CHECK_NONE && part.kind != LITERAL) {
+    if (form->check != FIRN__CHECK_NONE && part.kind != PART_LITERAL) {
         return firn__fail(error, FIRN_EUSAGE,
                           "template %.100s has a part after its check digit: move the check digit "
                           "to the end",
@@ -100,7 +110,7 @@ static int take_literal(firn__series_form *form, size_t *position, firn_error *e
         }
     }
     return add_part(
-        form, (firn__series_part){LITERAL, (uint8_t)begin, (uint8_t)(*position - begin)}, error);
+        form, (firn__series_part){PART_LITERAL, (uint8_t)begin, (uint8_t)(*position - begin)}, error);
 }
 
 static int take_counter(firn__series_form *form, const char *digits, firn_error *error) {
@@ -111,7 +121,7 @@ static int take_counter(firn__series_form *form, const char *digits, firn_error 
     }
     int code = firn__number_read(&width, "counter", digits, 1, FIRN__COUNTER_DIGITS, error);
     form->counter_digits = width;
-    return code == FIRN_OK ? add_part(form, (firn__series_part){COUNTER, 0, (uint8_t)width}, error)
+    return code == FIRN_OK ? add_part(form, (firn__series_part){PART_COUNTER, 0, (uint8_t)width}, error)
                            : code;
 }
 
@@ -128,8 +138,9 @@ static int take_named(firn__series_form *form, const char *name, firn_error *err
         if (strcmp(name, known_parts[i].name) == 0) {
             int code = add_part(
                 form, (firn__series_part){known_parts[i].kind, 0, known_parts[i].width}, error);
-            form->check = code == FIRN_OK && known_parts[i].kind == CHECK ? known_parts[i].check
-                                                                          : form->check;
+            form->check = code == FIRN_OK && known_parts[i].kind == PART_CHECK
+                              ? known_parts[i].check
+                              : form->check;
             return code;
         }
     }
@@ -152,8 +163,8 @@ static int take_brace(firn__series_form *form, size_t *position, firn_error *err
 /* ---- which period a template names ----------------------------------------------------------- */
 
 static bool names_day(const firn__series_form *form) {
-    return has_part(form, YEAR) &&
-           (has_part(form, YEARDAY) || (has_part(form, MONTH) && has_part(form, DAY)));
+    return has_part(form, PART_YEAR) && (has_part(form, PART_YEARDAY) ||
+                                         (has_part(form, PART_MONTH) && has_part(form, PART_DAY)));
 }
 
 static bool names_period(const firn__series_form *form, int64_t restart) {
@@ -161,11 +172,11 @@ static bool names_period(const firn__series_form *form, int64_t restart) {
     case FIRN__RESTART_DAY:
         return names_day(form);
     case FIRN__RESTART_WEEK:
-        return has_part(form, WEEK) || names_day(form);
+        return has_part(form, PART_WEEK) || names_day(form);
     case FIRN__RESTART_MONTH:
-        return (has_part(form, YEAR) && has_part(form, MONTH)) || names_day(form);
+        return (has_part(form, PART_YEAR) && has_part(form, PART_MONTH)) || names_day(form);
     case FIRN__RESTART_YEAR:
-        return has_part(form, YEAR);
+        return has_part(form, PART_YEAR);
     default:
         return true;
     }
@@ -181,13 +192,13 @@ static const struct {
                 {"year", "{year}"}};
 
 static int check_period(firn__series_form *form, firn_error *error) {
-    if (has_part(form, WEEK) != has_part(form, WEEKYEAR)) {
+    if (has_part(form, PART_WEEK) != has_part(form, PART_WEEKYEAR)) {
         return firn__fail(error, FIRN_EUSAGE,
                           "template %.100s has %s: use {weekyear} and {week} together, since the "
                           "first and last days of a year can belong to a week of another",
                           form->template,
-                          has_part(form, WEEK) ? "{week} without {weekyear}"
-                                               : "{weekyear} without {week}");
+                          has_part(form, PART_WEEK) ? "{week} without {weekyear}"
+                                                    : "{weekyear} without {week}");
     }
     for (int64_t i = FIRN__RESTART_DAY; form->restart < 0 && i <= FIRN__RESTART_YEAR; i++) {
         form->restart = names_period(form, i) ? i : -1;
@@ -219,7 +230,7 @@ int firn__series_form_read(firn__series_form *form, const char *template, int64_
     if (code != FIRN_OK) {
         return code;
     }
-    if (!has_part(form, COUNTER)) {
+    if (!has_part(form, PART_COUNTER)) {
         return firn__fail(error, FIRN_EUSAGE,
                           "template %.100s has no counter: add {counter:6} for one of 6 digits",
                           form->template);
@@ -310,15 +321,15 @@ static uint64_t part_of_day(uint8_t kind, int64_t day) {
     int32_t week;
     const firn__date date = firn__date_of(day);
     switch (kind) {
-    case YEAR:
+    case PART_YEAR:
         return (uint64_t)date.year;
-    case MONTH:
+    case PART_MONTH:
         return (uint64_t)date.month;
-    case DAY:
+    case PART_DAY:
         return (uint64_t)date.day;
-    case WEEKYEAR:
+    case PART_WEEKYEAR:
         return (uint64_t)week_year_of(day, &week);
-    case WEEK:
+    case PART_WEEK:
         week_year_of(day, &week);
         return (uint64_t)week;
     default:
@@ -327,7 +338,7 @@ static uint64_t part_of_day(uint8_t kind, int64_t day) {
 }
 
 /* A number in `width` digits or more; returns how many. */
-static size_t put_padded(char *out, uint64_t number, size_t width) {
+static size_t put_filled(char *out, uint64_t number, size_t width) {
     char digits[24];
     const size_t length = firn__number_put(digits, number),
                  zeros = length < width ? width - length : 0;
@@ -341,15 +352,16 @@ void firn__series_write(const firn__series_form *form, char text[FIRN_SERIES_SIZ
     size_t at = 0;
     for (size_t i = 0; i < form->count; i++) {
         const firn__series_part *part = &form->parts[i];
-        if (part->kind == LITERAL) {
+        if (part->kind == PART_LITERAL) {
             memcpy(text + at, form->template + part->from, part->width);
             at += part->width;
-        } else if (part->kind == CHECK) {
-            at += put_padded(text + at, firn__check_of(form->check, text, at), part->width);
+        } else if (part->kind == PART_CHECK) {
+            at += put_filled(text + at, firn__check_of(form->check, text, at), part->width);
         } else {
-            at += put_padded(
-                text + at, part->kind == COUNTER ? (uint64_t)counter : part_of_day(part->kind, day),
-                part->width);
+            at += put_filled(text + at,
+                             part->kind == PART_COUNTER ? (uint64_t)counter
+                                                        : part_of_day(part->kind, day),
+                             part->width);
         }
     }
     text[at] = '\0';
@@ -357,8 +369,8 @@ void firn__series_write(const firn__series_form *form, char text[FIRN_SERIES_SIZ
 
 /* The values of the parts of a text. */
 typedef struct series_reading {
-    int64_t value[CHECK + 1]; /* by kind */
-    bool has[CHECK + 1];
+    int64_t value[PART_CHECK + 1]; /* by kind */
+    bool has[PART_CHECK + 1];
 } series_reading;
 
 static int take_digits_of(const char *text, size_t length, size_t at, size_t width, int64_t *value,
@@ -389,28 +401,30 @@ static int take_literal_of(const firn__series_form *form, const firn__series_par
 /* The day that the date parts name, or one that fits them; false: no day does. */
 static bool day_of_parts(const series_reading *read, int64_t *day) {
     const int64_t *value = read->value;
-    if (read->has[YEAR] && value[YEAR] == 0) {
+    if (read->has[PART_YEAR] && value[PART_YEAR] == 0) {
         return false;
     }
-    const int64_t year = read->has[YEAR] ? value[YEAR] : read->has[WEEK] ? value[WEEKYEAR] : 2000;
-    if (read->has[YEARDAY]) {
-        *day = firn__days_of(&(firn__date){year, 1, 1}) + value[YEARDAY] - 1;
-    } else if (read->has[WEEK] && !(read->has[MONTH] && read->has[DAY])) {
+    const int64_t year = read->has[PART_YEAR]   ? value[PART_YEAR]
+                         : read->has[PART_WEEK] ? value[PART_WEEKYEAR]
+                                                : 2000;
+    if (read->has[PART_YEARDAY]) {
+        *day = firn__days_of(&(firn__date){year, 1, 1}) + value[PART_YEARDAY] - 1;
+    } else if (read->has[PART_WEEK] && !(read->has[PART_MONTH] && read->has[PART_DAY])) {
         /* 4 January is in the first week. */
-        const int64_t day_4 = firn__days_of(&(firn__date){value[WEEKYEAR], 1, 4});
-        *day = day_4 - (day_4 + DAY_1) % 7 + 7 * (value[WEEK] - 1);
+        const int64_t day_4 = firn__days_of(&(firn__date){value[PART_WEEKYEAR], 1, 4});
+        *day = day_4 - (day_4 + DAY_1) % 7 + 7 * (value[PART_WEEK] - 1);
         /* A week of two months or years: the day that the other parts name, if any. */
         for (int i = 0; i < 6; i++, ++*day) {
             const firn__date date = firn__date_of(*day);
-            if ((!read->has[YEAR] || date.year == year) &&
-                (!read->has[MONTH] || date.month == value[MONTH]) &&
-                (!read->has[DAY] || date.day == value[DAY])) {
+            if ((!read->has[PART_YEAR] || date.year == year) &&
+                (!read->has[PART_MONTH] || date.month == value[PART_MONTH]) &&
+                (!read->has[PART_DAY] || date.day == value[PART_DAY])) {
                 break;
             }
         }
     } else {
-        const int64_t month = read->has[MONTH] ? value[MONTH] : 1;
-        const int64_t date = read->has[DAY] ? value[DAY] : 1;
+        const int64_t month = read->has[PART_MONTH] ? value[PART_MONTH] : 1;
+        const int64_t date = read->has[PART_DAY] ? value[PART_DAY] : 1;
         if (month < 1 || month > 12 || date < 1 || date > 31) {
             return false;
         }
@@ -422,7 +436,7 @@ static bool day_of_parts(const series_reading *read, int64_t *day) {
 static int check_date(const series_reading *read, firn_error *error) {
     int64_t day = 0;
     bool is = day_of_parts(read, &day);
-    for (uint8_t kind = YEAR; is && kind <= YEARDAY; kind++) {
+    for (uint8_t kind = PART_YEAR; is && kind <= PART_YEARDAY; kind++) {
         is = !read->has[kind] || part_of_day(kind, day) == (uint64_t)read->value[kind];
     }
     return is ? FIRN_OK
@@ -445,31 +459,31 @@ int firn__series_read(const firn__series_form *form, int64_t *counter, const cha
     }
     for (size_t i = 0; i < form->count; i++) {
         const firn__series_part *part = &form->parts[i];
-        const size_t width = part->width + (part->kind == COUNTER ? more : 0);
-        int code = part->kind == LITERAL
+        const size_t width = part->width + (part->kind == PART_COUNTER ? more : 0);
+        int code = part->kind == PART_LITERAL
                        ? take_literal_of(form, part, text, length, at, error)
                        : take_digits_of(text, length, at, width, &read.value[part->kind], error);
         if (code != FIRN_OK) {
             return code;
         }
-        if (part->kind == CHECK &&
-            read.value[CHECK] != (int64_t)firn__check_of(form->check, text, at)) {
+        if (part->kind == PART_CHECK &&
+            read.value[PART_CHECK] != (int64_t)firn__check_of(form->check, text, at)) {
             return firn__fail(error, FIRN_ETEXT,
                               "the check digit does not fit: a digit is wrong, or two are "
                               "exchanged");
         }
-        if (part->kind == COUNTER && more > 0 && text[at] == '0') {
+        if (part->kind == PART_COUNTER && more > 0 && text[at] == '0') {
             return firn__refuse(error, text, length, at, "a longer counter does not begin with 0");
         }
         read.has[part->kind] = true;
         at += width;
     }
     int code = check_date(&read, error);
-    if (code == FIRN_OK && read.value[COUNTER] == 0) {
+    if (code == FIRN_OK && read.value[PART_COUNTER] == 0) {
         code = firn__fail(error, FIRN_ETEXT, "the counter is 0: the first number has 1");
     }
     if (code == FIRN_OK) {
-        *counter = read.value[COUNTER];
+        *counter = read.value[PART_COUNTER];
     }
     return code;
 }

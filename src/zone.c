@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 enum {
-    DAY_S = 86400,
     FILE_MOST = 1 << 16, /* bytes: the longest file of the database has about 4000 */
     HEADER = 44,
     TYPES_MOST = 256,
@@ -119,7 +118,7 @@ static size_t read_zone_file(uint8_t *out, const char *name) {
 /* ---- the rule of the footer ------------------------------------------------------------------ */
 
 /* A number of at most three digits; false: no digit, or a number above `most`. */
-static bool take_number(const char **at, int32_t most, int32_t *out) {
+static bool take_rule_number(const char **at, int32_t most, int32_t *out) {
     const char *begin = *at;
     int32_t number = 0;
     for (; **at >= '0' && **at <= '9' && *at - begin < 3; (*at)++) {
@@ -135,7 +134,7 @@ static bool take_span(const char **at, int32_t *out) {
     const int32_t sign = **at == '-' ? -1 : 1;
     *at += **at == '-' || **at == '+';
     do {
-        if (!take_number(at, unit == 3600 ? 167 : 59, &part)) {
+        if (!take_rule_number(at, unit == 3600 ? 167 : 59, &part)) {
             return false;
         }
         sum += part * unit;
@@ -163,11 +162,12 @@ static bool take_rule(const char **at, zone_rule *rule) {
     bool good = *(*at)++ == ',';
     rule->kind = **at == 'M' || **at == 'J' ? *(*at)++ : 'n';
     if (rule->kind == 'M') {
-        good = good && take_number(at, 12, &rule->month) && rule->month > 0 && *(*at)++ == '.' &&
-               take_number(at, 5, &rule->week) && rule->week > 0 && *(*at)++ == '.' &&
-               take_number(at, 6, &rule->day);
+        good = good && take_rule_number(at, 12, &rule->month) && rule->month > 0 &&
+               *(*at)++ == '.' && take_rule_number(at, 5, &rule->week) && rule->week > 0 &&
+               *(*at)++ == '.' && take_rule_number(at, 6, &rule->day);
     } else {
-        good = good && take_number(at, 365, &rule->day) && (rule->kind == 'n' || rule->day > 0);
+        good =
+            good && take_rule_number(at, 365, &rule->day) && (rule->kind == 'n' || rule->day > 0);
     }
     rule->seconds = 7200;
     return good && (**at != '/' || ((*at)++, take_span(at, &rule->seconds)));
@@ -213,7 +213,7 @@ static int64_t rule_time(const zone_rule *rule, int64_t year) {
     } else {
         day += rule->day;
     }
-    return day * DAY_S + rule->seconds;
+    return day * FIRN__DAY_S + rule->seconds;
 }
 
 /* The offset by the rule, and since when. The end of summer time of a year may be the beginning of
@@ -223,7 +223,7 @@ static firn__offset look_at_rule(const zone_footer *footer, int64_t sec) {
     if (!footer->summer) {
         return found;
     }
-    const int64_t year = firn__date_of(firn__floor_div(sec, DAY_S)).year;
+    const int64_t year = firn__date_of(firn__floor_div(sec, FIRN__DAY_S)).year;
     for (int64_t y = year - 2; y <= year + 1; y++) {
         const int64_t begin = rule_time(&footer->begin, y) - footer->offset;
         const int64_t end = rule_time(&footer->end, y) - footer->summer_offset;
@@ -248,7 +248,7 @@ static int64_t signed_of(const uint8_t *bytes, size_t size) {
 }
 
 /* The counts of a header, in its order. */
-enum { UTC_MARKS, STANDARD_MARKS, LEAPS, TIMES, TYPES, LETTERS, COUNTS };
+enum { UTC_MARKS, STANDARD_MARKS, LEAPS, TIMES, TYPES, LETTER_BYTES, COUNTS };
 
 static bool read_counts(size_t counts[COUNTS], const uint8_t *header, size_t size) {
     if (size < HEADER || memcmp(header, "TZif", 4) != 0) {
@@ -264,7 +264,7 @@ static bool read_counts(size_t counts[COUNTS], const uint8_t *header, size_t siz
 }
 
 static size_t block_size(const size_t counts[COUNTS], size_t width) {
-    return counts[TIMES] * (width + 1) + counts[TYPES] * 6 + counts[LETTERS] +
+    return counts[TIMES] * (width + 1) + counts[TYPES] * 6 + counts[LETTER_BYTES] +
            counts[LEAPS] * (width + 4) + counts[STANDARD_MARKS] + counts[UTC_MARKS];
 }
 
