@@ -74,8 +74,9 @@ static int read_series_pair(series_keys *keys, const firn__pair *pair, firn_erro
     if (strcmp(pair->name, "block") == 0) {
         return firn__number_read(&keys->block, "block", pair->value, 1, BLOCK_MOST, error);
     }
-    return firn__refuse_unknown(error, "a series", "has no key", pair->name, names, FIRN_CURE_LISTED,
-                         "use template, zone, restart, late, grow or block");
+    return firn__refuse_unknown(error, "a series", "has no key", pair->name, names,
+                                FIRN_CURE_LISTED,
+                                "use template, zone, restart, late, grow or block");
 }
 
 static int read_series_keys(series_keys *keys, firn__keys *text_of, const char *text,
@@ -109,7 +110,7 @@ static int define(firn_series *series, const series_keys *keys, firn_error *erro
     return firn_zone_open(&series->zone, zone, error);
 }
 
-/* What a listing has of a series. */
+/* The records of a series in a listing. */
 typedef struct series_look {
     const char *key;
     bool found;

@@ -355,7 +355,7 @@ void firn__series_write(const firn__series_form *form, char text[FIRN_SERIES_SIZ
     text[at] = '\0';
 }
 
-/* What the parts of a text say. */
+/* The values of the parts of a text. */
 typedef struct series_reading {
     int64_t value[CHECK + 1]; /* by kind */
     bool has[CHECK + 1];

@@ -29,7 +29,7 @@ typedef struct zone_rule {
     int32_t seconds; /* after midnight */
 } zone_rule;
 
-/* What holds after the last change of the file: a TZ string of POSIX. */
+/* The rule after the last change of the file: a TZ string of POSIX. */
 typedef struct zone_footer {
     bool is, summer; /* the file has a rule; the rule has summer time */
     int32_t offset, summer_offset;

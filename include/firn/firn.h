@@ -828,7 +828,7 @@ FIRN_API int firn_series_advance(firn_series *series, const firn_time *at, int64
 FIRN_API int firn_series_prune(firn_series *series, const firn_time *before, firn_error *error);
 /* The definition, as keys. Valid as long as the series. */
 FIRN_API const char *firn_series_definition(const firn_series *series);
-/* What a mark or floor of a series in a listing means, from its layout: "2026-11-26 138" is the
+/* The meaning of a mark or floor of a series in a listing, from its layout: "2026-11-26 138" is the
  * first counter that was never reserved, and its period. Returns `text`; "": not a series. */
 FIRN_API char *firn_series_mark(char text[FIRN_SERIES_SIZE], const char *layout, int64_t slot);
 /* Gives back unused counters, unless another process reserved after them; frees the series. */
