@@ -43,9 +43,6 @@ typedef struct command {
     const char *name;
     const char *operands;
     const char *summary;
-    const option_text *options;
-    const key_text *keys;
-    const example_text *examples, *verbs;
     bool verbatim; /* its words are not parsed */
     bool lab;      /* a part of the program firn-lab */
 } command;
@@ -83,6 +80,10 @@ int command_main(int count, char **words, const command_run runs[], command_run 
 int become_lab(session *s);
 /* By name, or NULL. */
 const command *command_find(const char *name);
+/* The first option and the first setting of a subcommand; OPTION_END, or a name of NULL, ends the
+ * list. */
+const option_text *command_options(const command *about);
+const key_text *command_keys(const command *about);
 /* Fails with the command that was probably meant: the nearest name, `new` for a scheme, `show` for
  * an ID. */
 int command_unknown(session *s, const char *word);

@@ -4,56 +4,65 @@
 #include "command.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#define COMMAND(id, operands, summary) static const option_text options_##id[] = {
-#define TAKES(option, text)            {OPTION_##option, text, false, NULL},
-#define RARELY(option, text)           {OPTION_##option, text, true, NULL},
-#define SETTING(option, text, preset)  {OPTION_##option, text, false, preset},
-#define END(id)                                                                                    \
-    {OPTION_HELP, "this text", false, NULL}, {                                                     \
-        OPTION_END, NULL, false, NULL                                                              \
-    }                                                                                              \
-    }                                                                                              \
-    ;
+/* The rows of all subcommands, in the order of `commands`. A row without a name ends each part. */
+static const option_text options[] = {
+#define TAKES(option, text)           {OPTION_##option, text, false, NULL},
+#define RARELY(option, text)          {OPTION_##option, text, true, NULL},
+#define SETTING(option, text, preset) {OPTION_##option, text, false, preset},
+#define END(id)                       {OPTION_HELP, "this text", false, NULL}, {OPTION_END, NULL, false, NULL},
 #include "commands.def"
-
-#define COMMAND(id, operands, summary) static const key_text keys_##id[] = {
-#define KEY(name, value, text)         {name, value, text, false},
-#define RARE(name, value, text)        {name, value, text, true},
-#define END(id)                                                                                    \
-    { NULL, NULL, NULL, false }                                                                    \
-    }                                                                                              \
-    ;
+};
+static const key_text keys[] = {
+#define KEY(name, value, text)  {name, value, text, false},
+#define RARE(name, value, text) {name, value, text, true},
+#define END(id)                 {NULL, NULL, NULL, false},
 #include "commands.def"
-
-#define COMMAND(id, operands, summary) static const example_text examples_##id[] = {
-#define EXAMPLE(command, text)         {command, text},
-#define END(id)                                                                                    \
-    { NULL, NULL }                                                                                 \
-    }                                                                                              \
-    ;
+};
+static const example_text examples[] = {
+#define EXAMPLE(command, text) {command, text},
+#define END(id)                {NULL, NULL},
 #include "commands.def"
-
-#define COMMAND(id, operands, summary) static const example_text verbs_##id[] = {
-#define VERB(words, text)              {words, text},
-#define END(id)                                                                                    \
-    { NULL, NULL }                                                                                 \
-    }                                                                                              \
-    ;
+};
+static const example_text verbs[] = {
+#define VERB(words, text) {words, text},
+#define END(id)           {NULL, NULL},
 #include "commands.def"
+};
 
 const command commands[] = {
-#define ENTRY(id, operands, summary, verbatim, lab)                                                \
-    {#id, operands, summary, options_##id, keys_##id, examples_##id, verbs_##id, verbatim, lab},
-#define COMMAND(id, operands, summary)  ENTRY(id, operands, summary, false, false)
-#define VERBATIM(id, operands, summary) ENTRY(id, operands, summary, true, false)
-#define LAB(id, operands, summary)      ENTRY(id, operands, summary, false, true)
+#define COMMAND(id, operands, summary)  {#id, operands, summary, false, false},
+#define VERBATIM(id, operands, summary) {#id, operands, summary, true, false},
+#define LAB(id, operands, summary)      {#id, operands, summary, false, true},
 #include "commands.def"
-#undef ENTRY
-    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, false, false},
+    {NULL, NULL, NULL, false, false},
 };
+
+const option_text *command_options(const command *about) {
+    const option_text *row = options;
+    for (ptrdiff_t left = about - commands; left > 0; row++) {
+        left -= row->option == OPTION_END;
+    }
+    return row;
+}
+
+const key_text *command_keys(const command *about) {
+    const key_text *row = keys;
+    for (ptrdiff_t left = about - commands; left > 0; row++) {
+        left -= row->name == NULL;
+    }
+    return row;
+}
+
+static const example_text *part_of(const example_text *row, const command *about) {
+    for (ptrdiff_t left = about - commands; left > 0; row++) {
+        left -= row->command == NULL;
+    }
+    return row;
+}
 
 /* Of firn serve: the server's own list has them. */
 static const bool rare_settings[OPTION_END] = {
@@ -126,13 +135,14 @@ static bool ends_with_default(const char *text) {
 }
 
 static bool has_default(const command *about, bool all) {
-    for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+    for (const option_text *option = command_options(about); option->option != OPTION_END;
+         option++) {
         if ((all || !is_rare(option)) &&
             (option->preset != NULL || ends_with_default(option->text))) {
             return true;
         }
     }
-    for (const key_text *key = about->keys; key->name != NULL; key++) {
+    for (const key_text *key = command_keys(about); key->name != NULL; key++) {
         if ((all || !key->rare) && ends_with_default(key->text)) {
             return true;
         }
@@ -142,18 +152,20 @@ static bool has_default(const command *about, bool all) {
 
 static void put_examples(output *out, const command *about) {
     size_t width = 0;
-    for (const example_text *example = about->examples; example->command != NULL; example++) {
+    for (const example_text *example = part_of(examples, about); example->command != NULL;
+         example++) {
         const size_t length = strlen(example->command);
         width = length > width ? length : width;
     }
-    for (const example_text *example = about->examples; example->command != NULL; example++) {
+    for (const example_text *example = part_of(examples, about); example->command != NULL;
+         example++) {
         output_print(out, "  %-*s  # %s\n", (int)width, example->command, example->text);
     }
 }
 
 static void put_verbs(output *out, const command *about) {
-    output_text(out, about->verbs[0].command != NULL ? "\n" : "");
-    for (const example_text *example = about->verbs; example->command != NULL; example++) {
+    output_text(out, part_of(verbs, about)[0].command != NULL ? "\n" : "");
+    for (const example_text *example = part_of(verbs, about); example->command != NULL; example++) {
         put_entry(out, example->command, example->text);
     }
 }
@@ -184,16 +196,17 @@ void command_help(session *s, const command *about, bool all) {
         put_commands(out, true);
     }
     output_print(out, "\n%s", has_default(about, all) ? "Defaults are in parentheses.\n" : "");
-    for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+    for (const option_text *option = command_options(about); option->option != OPTION_END;
+         option++) {
         if (all || !is_rare(option)) {
             put_option(out, option);
         }
         hidden += !all && is_rare(option) ? 1 : 0;
     }
-    if (about->keys[0].name != NULL) {
+    if (command_keys(about)[0].name != NULL) {
         output_text(out, "Settings, as name=value or --name value:\n");
     }
-    for (const key_text *key = about->keys; key->name != NULL; key++) {
+    for (const key_text *key = command_keys(about); key->name != NULL; key++) {
         char left[64];
         snprintf(left, sizeof left, "%s=%s", key->name, key->value);
         if (all || !key->rare) {

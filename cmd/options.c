@@ -39,7 +39,8 @@ static bool is_named(const char *word, size_t length, const char *name) {
 
 /* The option of the subcommand, or OPTION_END. */
 static int find_option(const command *about, const char *word, size_t length) {
-    for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+    for (const option_text *option = command_options(about); option->option != OPTION_END;
+         option++) {
         if (is_named(word, length, option_names[option->option].name)) {
             return option->option;
         }
@@ -48,7 +49,8 @@ static int find_option(const command *about, const char *word, size_t length) {
 }
 
 static int find_letter(const command *about, char letter) {
-    for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+    for (const option_text *option = command_options(about); option->option != OPTION_END;
+         option++) {
         if (letter != '\0' && option_names[option->option].letter == letter) {
             return option->option;
         }
@@ -57,7 +59,7 @@ static int find_letter(const command *about, char letter) {
 }
 
 static bool has_setting(const command *about, const char *word, size_t length) {
-    for (const key_text *key = about->keys; key->name != NULL; key++) {
+    for (const key_text *key = command_keys(about); key->name != NULL; key++) {
         if (is_named(word, length, key->name)) {
             return true;
         }
@@ -159,7 +161,11 @@ static int take_plain(session *s, char *word) {
     if (option != OPTION_END) {
         return set_value(s, option, word + length + 1);
     }
-    add_word(s, word);
+    if (valued && s->word_count > 0 && takes_fields(s->command)) { /* the layout may have it */
+        s->operands[s->operand_count++] = word;
+    } else {
+        add_word(s, word);
+    }
     return STATUS_DONE;
 }
 
@@ -167,10 +173,11 @@ static int unknown_option(session *s, const char *word) {
     const char *names[OPTION_END + SETTINGS_MOST + 1];
     char bare[32];
     size_t count = 0;
-    for (const option_text *option = s->command->options; option->option != OPTION_END; option++) {
+    for (const option_text *option = command_options(s->command); option->option != OPTION_END;
+         option++) {
         names[count++] = option_names[option->option].name;
     }
-    for (const key_text *key = s->command->keys;
+    for (const key_text *key = command_keys(s->command);
          key->name != NULL && count < OPTION_END + SETTINGS_MOST; key++) {
         names[count++] = key->name;
     }

@@ -179,7 +179,7 @@ static void add_key(key_list *list, const key_text *key) {
 }
 
 static void add_keys(key_list *list, const command *about) {
-    for (const key_text *key = about->keys; key->name != NULL; key++) {
+    for (const key_text *key = command_keys(about); key->name != NULL; key++) {
         add_key(list, key);
     }
 }
@@ -248,7 +248,8 @@ static void put_sh_option_values(FILE *page) {
 static void put_sh_options(FILE *page) {
     for (const command *about = commands; about->name != NULL; about++) {
         fprintf(page, "    %s) values='", about->name);
-        for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+        for (const option_text *option = command_options(about); option->option != OPTION_END;
+             option++) {
             const option_name *name = &option_names[option->option];
             char flag[32];
             fprintf(page, "--%s ", option_flag(flag, name));
@@ -328,7 +329,8 @@ static void put_zsh_texts(FILE *page) {
         fprintf(page, "    /%s) text='", about->name);
         put_quoted(page, about->summary, ZSH_QUOTE);
         fputs("' ;;\n", page);
-        for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+        for (const option_text *option = command_options(about); option->option != OPTION_END;
+             option++) {
             const option_name *name = &option_names[option->option];
             char flag[32];
             fprintf(page, "    %s/--%s", about->name, option_flag(flag, name));
@@ -413,7 +415,8 @@ static void put_fish_lines(FILE *page) {
         fprintf(page, "\ncomplete -c firn -n '__firn_first%s' -f -a %s",
                 about->lab ? "" : " outside", about->name);
         put_fish_text(page, about->summary);
-        for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+        for (const option_text *option = command_options(about); option->option != OPTION_END;
+             option++) {
             put_fish_option(page, about, option);
         }
         put_fish_operands(page, about, &list);

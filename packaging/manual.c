@@ -94,7 +94,8 @@ static void put_option(FILE *page, const option_text *option) {
 /* Every subcommand takes --help: said once, in the prose. */
 static void put_options(FILE *page, const command *about) {
     bool any = false;
-    for (const option_text *option = about->options; option->option != OPTION_END; option++) {
+    for (const option_text *option = command_options(about); option->option != OPTION_END;
+         option++) {
         if (option->option == OPTION_HELP) {
             continue;
         }
@@ -118,11 +119,11 @@ static void put_key_line(FILE *page, const char *name, const char *value) {
 }
 
 static void put_command_keys(FILE *page, const command *about) {
-    if (about->keys[0].name == NULL) {
+    if (command_keys(about)[0].name == NULL) {
         return;
     }
     fputs(".Pp\nSettings, as name=value or --name value:\n.Bl -tag -width Ds -compact\n", page);
-    for (const key_text *key = about->keys; key->name != NULL; key++) {
+    for (const key_text *key = command_keys(about); key->name != NULL; key++) {
         put_key_line(page, key->name, key->value);
         put_sentence(page, key->text);
     }
