@@ -22,7 +22,7 @@ typedef struct firn_shared {
     PyTypeObject *uuid;                /* uuid.UUID */
     PyObject *safe;                    /* uuid.SafeUUID.unknown */
     PyObject *int_name, *is_safe_name; /* the slots of a UUID */
-    PyTypeObject *generator, *ids, *segment, *order;
+    PyTypeObject *generator, *ids, *segment, *order, *mask;
 } firn_shared;
 
 /* What the running interpreter has; NULL with an exception after it has unloaded the module, at its
@@ -63,7 +63,7 @@ typedef struct users {
 } users;
 int *users_of(users *owner); /* the count in this process */
 
-extern PyType_Spec generator_spec, ids_spec, segment_spec, order_spec;
+extern PyType_Spec generator_spec, ids_spec, segment_spec, order_spec, mask_spec;
 extern PyMethodDef pure_functions[], renewer_functions[];
 
 #endif
