@@ -3,7 +3,6 @@
 
 #include "errors.h"
 #include "named_pipe.h"
-#include "pure_verbs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,13 +16,13 @@ static const char blanks[] = " \t\r\n";
 /* A line in parts: `keys` is for the library. "": not given. */
 typedef struct mask_line {
     char keys[LINE_SIZE];
-    char name[MASK_NAME_SIZE], fingerprint[16], file[PATH_MOST], from[32], as[32];
+    char name[MASK_NAME_SIZE], fingerprint[16], file[PATH_MOST];
 } mask_line;
 
 /* ---- a line ---------------------------------------------------------------------------------- */
 
 /* Copies the value of "key=value" if the word has this key. A value that is too long is cut, and so
- * refused: as a form or a file that does not exist, or by the library, which reads it too. */
+ * refused: as a file that does not exist, or by the library, which reads it too. */
 static bool take(char *out, size_t size, const char *word, const char *key) {
     const size_t length = strlen(key);
     if (strncmp(word, key, length) != 0) {
@@ -39,9 +38,7 @@ static void split_line(mask_line *line, char *text) {
     *line = (mask_line){.keys = ""};
     for (char *word = strtok_r(text, blanks, &rest); word != NULL;
          word = strtok_r(NULL, blanks, &rest)) {
-        if (take(line->file, sizeof line->file, word, "key_file=") ||
-            take(line->from, sizeof line->from, word, "from=") ||
-            take(line->as, sizeof line->as, word, "as=")) {
+        if (take(line->file, sizeof line->file, word, "key_file=")) {
             continue;
         }
         take(line->name, sizeof line->name, word, "name=");
@@ -58,12 +55,6 @@ static void place_file(char path[2 * PATH_MOST], const char *list, const char *f
     snprintf(path, 2 * PATH_MOST, "%.*s%s", folder, list, file);
 }
 
-static int read_form(int *form, const char *name, int preset, uint32_t bits, firn_error *error) {
-    *form = preset;
-    int code = name[0] != '\0' ? pure_form(form, name, error) : FIRN_OK;
-    return code == FIRN_OK ? pure_form_check(*form, NULL, bits, error) : code;
-}
-
 static int open_line(listed_mask *out, const mask_line *line, const char *list, firn_error *error) {
     char path[2 * PATH_MOST];
     if (line->file[0] == '\0') {
@@ -72,6 +63,11 @@ static int open_line(listed_mask *out, const mask_line *line, const char *list, 
     }
     place_file(path, list, line->file);
     int code = firn_mask_load(&out->mask, line->keys, path, NULL, error);
+    if (code == FIRN_OK && strstr(line->keys, "mac=20") != NULL) {
+        code = set_error(error, FIRN_EUSAGE,
+                         "IDs of a server and of SQL functions have no room for a MAC: remove "
+                         "mac=20");
+    }
     if (code == FIRN_OK && line->fingerprint[0] == '\0') {
         code = set_error(error, FIRN_EUSAGE,
                          "mask %.63s has no fingerprint, which shows another key: add "
@@ -81,9 +77,10 @@ static int open_line(listed_mask *out, const mask_line *line, const char *list, 
     if (code == FIRN_OK) {
         memcpy(out->name, line->name, sizeof out->name);
         out->bits = firn_mask_bits(out->mask);
-        code = read_form(&out->from, line->from, firn_mask_form(out->mask), out->bits, error);
+        out->from = firn_mask_form(out->mask, false);
+        out->as = firn_mask_form(out->mask, true);
     }
-    return code == FIRN_OK ? read_form(&out->as, line->as, out->from, out->bits, error) : code;
+    return code;
 }
 
 static int read_line(mask_list *list, char *text, const char *path, firn_error *error) {
@@ -111,8 +108,9 @@ static int read_lines(mask_list *list, FILE *file, const char *path, firn_error 
         if (begin[0] == '\0' || begin[0] == '#') {
             continue;
         }
-        code = strlen(text) == sizeof text - 1
-                   ? set_error(error, FIRN_EUSAGE, "the line is longer than %d bytes: shorten it",
+        code = strchr(text, '\n') == NULL && feof(file) == 0
+                   ? set_error(error, FIRN_EUSAGE,
+                               "the line has a zero byte, or more than %d bytes: shorten it",
                                LINE_SIZE - 2)
                    : read_line(list, text, path, error);
         if (code != FIRN_OK) {

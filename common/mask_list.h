@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of masks that a server or a database may use: a line for each, such as
  *     name=orders width=uuid key_file=mask.key fingerprint=1a2b3c4d as=base58
- * with the keys of firn_mask_open except key_number, and the forms of `firn mask`. The file has no secret. */
+ * with the keys of firn_mask_open except key_number. The file has no secret. */
 #ifndef FIRN_MASK_LIST_H
 #define FIRN_MASK_LIST_H
 

@@ -15,15 +15,19 @@
 
 /* 2^20 is the first power of two above 10^6, the smallest domain that NIST SP 800-38G allows. */
 enum { BITS_LEAST = 20, BITS_MOST = 128, UUID_BITS = 122, NAME_MOST = 63, BATCH = 64 };
+enum { MAC_BITS = 20, MAC_LETTERS = MAC_BITS / 5 };
 enum { PRINT_BYTES = 4, PRINT_DIGITS = 2 * PRINT_BYTES }; /* of a fingerprint */
 #define KEY_NUMBER_MOST 999999999
 
 struct firn_mask {
     firn__permutation permutation;
-    uint32_t bits;            /* of the domain: 20..128, and 122 for a UUID */
-    int64_t version;          /* of the UUIDs that are masked; 0: the mask takes integers */
-    int64_t key_number;       /* of the secret key */
-    char name[NAME_MOST + 1]; /* "": not given */
+    uint32_t bits;      /* of the domain: 20..128, and 122 for a UUID */
+    int64_t version;    /* of the UUIDs that are masked; 0: the mask takes integers */
+    int64_t key_number; /* of the secret key */
+    int from, as;       /* forms of IDs and of masked IDs; -1: not given */
+    int64_t mac;        /* 1: masked texts end with a MAC */
+    uint8_t mac_key[32];
+    char name[NAME_MOST + 1];                                 /* "": not given */
     char print[PRINT_DIGITS + 1], expected[PRINT_DIGITS + 1]; /* fingerprints; expected "": any */
 };
 
@@ -69,10 +73,43 @@ static int read_print(firn_mask *mask, const char *value, firn_error *error) {
     return FIRN_OK;
 }
 
+static int read_mask_form(int *form, const firn__pair *pair, firn_error *error) {
+    const char *names[FIRN_FORM_COUNT + 1] = {NULL};
+    *form = firn_form_find(pair->value);
+    for (int i = 0; i < FIRN_FORM_COUNT; i++) {
+        names[i] = firn_form_name(i);
+    }
+    return *form >= 0
+               ? FIRN_OK
+               : firn__refuse_unknown(error, "masked IDs", "have no form", pair->value, names,
+                                      FIRN_CURE_LISTED, "use dec, hex, uuid, base32 or base58");
+}
+
+/* The forms that are not given, when the width is known. */
+static int fill_forms(firn_mask *mask, firn_error *error) {
+    const int usual = mask->version != 0 ? FIRN_FORM_UUID
+                      : mask->bits > 64  ? FIRN_FORM_BASE32
+                                         : FIRN_FORM_DEC;
+    mask->from = mask->from >= 0 ? mask->from : usual;
+    mask->as = mask->as >= 0 ? mask->as : mask->from;
+    const int wrong = firn_form_width(mask->from, firn_mask_bits(mask)) == 0 ? mask->from
+                      : firn_form_width(mask->as, firn_mask_bits(mask)) == 0 ? mask->as
+                                                                             : -1;
+    if (wrong < 0 && mask->mac != 0 && mask->as == FIRN_FORM_UUID) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "a UUID has no room for a MAC: use another form for masked IDs, such as "
+                          "as=base58, or remove mac=");
+    }
+    return wrong < 0 ? FIRN_OK
+                     : firn__fail(error, FIRN_EUSAGE,
+                                  "an ID of %" PRIu32 " bits has no form %.20s: use another form",
+                                  firn_mask_bits(mask), firn_form_name(wrong));
+}
+
 static int read_mask_pair(firn_mask *mask, const firn__pair *pair, int64_t *version,
                           firn_error *error) {
-    static const char *const names[] = {"name",       "width",       "version",
-                                        "key_number", "fingerprint", NULL};
+    static const char *const names[] = {"name", "width", "version", "key_number", "fingerprint",
+                                        "from", "as",    "mac",     NULL};
     if (strcmp(pair->name, "name") == 0) {
         return read_name(mask, pair->value, error);
     }
@@ -89,8 +126,15 @@ static int read_mask_pair(firn_mask *mask, const firn__pair *pair, int64_t *vers
     if (strcmp(pair->name, "fingerprint") == 0) {
         return read_print(mask, pair->value, error);
     }
-    return firn__refuse_unknown(error, "masks", "have no key", pair->name, names, FIRN_CURE_LISTED,
-                                "use name, width, version, key_number or fingerprint");
+    if (strcmp(pair->name, "mac") == 0) {
+        return firn__choice_read(&mask->mac, "mac", pair->value, "0 20", error);
+    }
+    if (strcmp(pair->name, "from") == 0 || strcmp(pair->name, "as") == 0) {
+        return read_mask_form(pair->name[0] == 'f' ? &mask->from : &mask->as, pair, error);
+    }
+    return firn__refuse_unknown(
+        error, "masks", "have no key", pair->name, names, FIRN_CURE_LISTED,
+        "use name, width, version, key_number, fingerprint, from, as or mac");
 }
 
 static int read_keys(firn_mask *mask, const char *text, firn_error *error) {
@@ -111,7 +155,7 @@ static int read_keys(firn_mask *mask, const char *text, firn_error *error) {
             "version=%d is of UUIDs: add width=uuid, or remove version=", (int)version);
     }
     mask->version = version != 0 ? version : mask->version;
-    return code;
+    return code == FIRN_OK ? fill_forms(mask, error) : code;
 }
 
 /* The fingerprint shows that another key, width or version is used under the name, and does not help
@@ -134,6 +178,13 @@ static int check_print(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], c
                      mask->name, mask->print, mask->expected);
 }
 
+static void derive_mac_key(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE],
+                           const char *label) {
+    char other[160];
+    int length = snprintf(other, sizeof other, "mac|%s", label);
+    firn__hkdf(mask->mac_key, sizeof mask->mac_key, key, FIRN_MASK_KEY_SIZE, other, (size_t)length);
+}
+
 /* The label of the mask's own key names all that makes it another mask, so no key serves two
  * constructions. The tweak of FF1 stays empty: it would be the name. */
 static int start_cipher(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], firn_error *error) {
@@ -149,6 +200,7 @@ static int start_cipher(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], 
         return code;
     }
     firn__hkdf(own, sizeof own, key, FIRN_MASK_KEY_SIZE, label, (size_t)length);
+    derive_mac_key(mask, key, label);
     code =
         mask->permutation.ops->open(&mask->permutation.cipher, own, 2, mask->bits, NULL, 0, error);
     explicit_bzero(own, sizeof own);
@@ -163,6 +215,7 @@ int firn_mask_open(firn_mask **out, const char *text, const uint8_t key[FIRN_MAS
     }
     mask->bits = 63;
     mask->key_number = 1;
+    mask->from = mask->as = -1;
     int code = read_keys(mask, text, error);
     if (code == FIRN_OK) {
         code = firn__permutation_load(&mask->permutation, "masks", module_dir, error);
@@ -181,6 +234,7 @@ int firn_mask_open(firn_mask **out, const char *text, const uint8_t key[FIRN_MAS
 void firn_mask_close(firn_mask *mask) {
     if (mask != NULL) {
         firn__permutation_close(&mask->permutation);
+        explicit_bzero(mask->mac_key, sizeof mask->mac_key);
         free(mask);
     }
 }
@@ -189,8 +243,8 @@ uint32_t firn_mask_bits(const firn_mask *mask) {
     return mask->version != 0 ? 128 : mask->bits == 63 ? 64 : mask->bits;
 }
 
-int firn_mask_form(const firn_mask *mask) {
-    return mask->version != 0 ? FIRN_FORM_UUID : mask->bits > 64 ? FIRN_FORM_BASE32 : FIRN_FORM_DEC;
+int firn_mask_form(const firn_mask *mask, bool masked) {
+    return masked ? mask->as : mask->from;
 }
 
 const char *firn_mask_fingerprint(const firn_mask *mask) {
@@ -299,4 +353,71 @@ int firn_mask_undo(firn_mask *mask, firn_id *ids, const firn_id *masked, size_t 
     return code != FIRN_OK ? code
                            : permute_all(mask, mask->permutation.ops->decrypt, ids, masked, count,
                                          (uint32_t)mask->version, error);
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* The MAC of a masked ID, as letters: the first bits of HKDF-SHA256 with its bytes as the label. */
+static void write_mac(const firn_mask *mask, char letters[MAC_LETTERS + 1], const firn_id *masked) {
+    static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
+    uint8_t bytes[20], code[3];
+    const size_t size = firn_id_bytes(bytes, masked);
+    firn__hkdf(code, sizeof code, mask->mac_key, sizeof mask->mac_key, bytes, size);
+    const uint32_t bits = (uint32_t)(code[0] << 12 | code[1] << 4 | code[2] >> 4);
+    for (int i = 0; i < MAC_LETTERS; i++) {
+        letters[i] = digits[bits >> (MAC_BITS - 5 * (i + 1)) & 31];
+    }
+    letters[MAC_LETTERS] = '\0';
+}
+
+static int write_mask_text(char text[FIRN_TEXT_SIZE], const firn_id *id, int form,
+                           firn_error *error) {
+    char room[FIRN_TEXT_SIZE];
+    if (firn_format(room, id, form)[0] == '\0') {
+        return firn__fail(error, FIRN_EMISMATCH, "this ID has no form %.20s: use another form",
+                          firn_form_name(form));
+    }
+    memcpy(text, room, sizeof room);
+    return FIRN_OK;
+}
+
+int firn_mask_write(firn_mask *mask, char text[FIRN_TEXT_SIZE], const char *id, size_t length,
+                    firn_error *error) {
+    firn_id read, masked;
+    int code = firn_parse(&read, mask->from, firn_mask_bits(mask), id, length, error);
+    code = code == FIRN_OK ? firn_mask_apply(mask, &masked, &read, 1, error) : code;
+    code = code == FIRN_OK ? write_mask_text(text, &masked, mask->as, error) : code;
+    if (code == FIRN_OK && mask->mac != 0) {
+        write_mac(mask, text + strlen(text), &masked);
+    }
+    return code;
+}
+
+static int check_mac(const firn_mask *mask, const firn_id *masked, const char *letters,
+                     firn_error *error) {
+    char wanted[MAC_LETTERS + 1];
+    write_mac(mask, wanted, masked);
+    return memcmp(wanted, letters, MAC_LETTERS) == 0
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EMISMATCH,
+                            "the MAC of the masked ID is wrong: it is damaged or guessed, or was "
+                            "masked with another name or key; give an ID that mask %.63s masked",
+                            mask->name);
+}
+
+int firn_mask_read(firn_mask *mask, char text[FIRN_TEXT_SIZE], const char *masked, size_t length,
+                   firn_error *error) {
+    firn_id read, id;
+    const size_t letters = mask->mac != 0 ? MAC_LETTERS : 0;
+    if (letters > 0 && length <= letters) {
+        return firn__fail(error, FIRN_ETEXT,
+                          "a masked ID with a MAC has more than %d characters, not %zu: give all "
+                          "of it",
+                          MAC_LETTERS, length);
+    }
+    length -= letters;
+    int code = firn_parse(&read, mask->as, firn_mask_bits(mask), masked, length, error);
+    code = code == FIRN_OK && letters > 0 ? check_mac(mask, &read, masked + length, error) : code;
+    code = code == FIRN_OK ? firn_mask_undo(mask, &id, &read, 1, error) : code;
+    return code == FIRN_OK ? write_mask_text(text, &id, mask->from, error) : code;
 }

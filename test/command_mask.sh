@@ -43,6 +43,18 @@ error: character 1 of 1 is 'x': a decimal digit is needed" \
     refuses "a fingerprint has 8 digits" 2 "use the 8 hex digits" mask $orders fingerprint=12345 5
     refuses "fingerprint takes no ID" 2 "takes no ID" mask fingerprint $orders 5
 
+    # ---- a MAC: four letters after the masked ID -------------------------------------------------
+    says "a masked ID with a MAC is longer" 4b7xxg9Yn5Zy77y mask $orders --as base58 --mac 20 1541815603606036480
+    with_mac=$out
+    says "and comes back" 1541815603606036480 unmask $orders --as base58 --mac 20 "$with_mac"
+    refuses "a damaged one is refused" 1 "the MAC of the masked ID is wrong" unmask $orders --as base58 --mac 20 "2${with_mac#?}"
+    refuses "one of another name" 1 "the MAC .* is wrong" unmask --name order --key-file "$zero" --as base58 --mac 20 "$with_mac"
+    refuses "one without its MAC" 1 "character|the MAC" unmask $orders --as base58 --mac 20 "${with_mac%????}"
+    refuses "a few letters" 1 "has more than 4 characters, not 3" unmask $orders --mac 20 123
+    refuses "a UUID has no room for it" 2 "no room for a MAC: use another form" mask $orders width=uuid --mac 20 5
+    refuses "another length" 2 "choose one of 0 20" mask $orders --mac 32 5
+    says "JSON has it too" "{\"id\":\"1541815603606036480\",\"masked\":\"$with_mac\"}" unmask $orders --as base58 --mac 20 --json "$with_mac"
+
     # ---- refusals --------------------------------------------------------------------------------
     refuses "a negative integer" 1 "is negative .*: use width=64" mask $orders -- -5
     refuses "a UUID of another version" 1 "is a UUID of version 4, .*: use version=4" \

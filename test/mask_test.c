@@ -122,7 +122,7 @@ static void a_key_comes_from_a_file_too(void **state) {
     assert_int_equal(firn_mask_apply(mask, &out, &id, 1, NULL), FIRN_OK);
     assert_int_equal(firn_mask_apply(other, &same, &id, 1, NULL), FIRN_OK);
     assert_int_equal(firn_id_cmp(&out, &same), 0);
-    assert_int_equal(firn_mask_form(mask), FIRN_FORM_UUID);
+    assert_int_equal(firn_mask_form(mask, true), FIRN_FORM_UUID);
     firn_mask_close(mask);
     firn_mask_close(other);
     unloaded("name=orders key_number=17", path, "remove key_number=");
@@ -135,6 +135,21 @@ static void a_key_comes_from_a_file_too(void **state) {
     unloaded("name=orders", path, "named pipe");
     assert_int_equal(unlink(path), 0);
     unloaded("name=orders", ".", "is not a file");
+}
+
+static void texts_have_their_forms(void **state) {
+    firn_mask *mask = opened("name=orders from=hex as=base58");
+    char text[FIRN_TEXT_SIZE], back[FIRN_TEXT_SIZE];
+    firn_error error = {0};
+    (void)state;
+    assert_int_equal(firn_mask_write(mask, text, "00000000000000ff", 16, NULL), FIRN_OK);
+    assert_int_equal(strlen(text), 11);
+    assert_int_equal(firn_mask_read(mask, back, text, 11, NULL), FIRN_OK);
+    assert_string_equal(back, "00000000000000ff");
+    assert_int_equal(firn_mask_read(mask, back, text, 10, &error), FIRN_ETEXT);
+    assert_int_equal(firn_mask_write(mask, text, "f000000000000000", 16, &error), FIRN_ERANGE);
+    assert_string_equal(back, "00000000000000ff");
+    firn_mask_close(mask);
 }
 
 static void another_mask_has_another_fingerprint(void **state) {
@@ -337,8 +352,7 @@ static void keys_have_their_bounds(void **state) {
     unopened("name=orders fingerprint=1234567", FIRN_EUSAGE, "use the 8 hex digits");
     unopened("name=orders fingerprint=1234567G", FIRN_EUSAGE, "use the 8 hex digits");
     unopened("name=orders widht=63", FIRN_EUSAGE, "did you mean");
-    unopened("name=orders zebra=63", FIRN_EUSAGE,
-             "use name, width, version, key_number or fingerprint");
+    unopened("name=orders zebra=63", FIRN_EUSAGE, "fingerprint, from, as or mac");
     firn_mask_close(NULL);
 }
 
@@ -427,6 +441,7 @@ int main(void) {
 #define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
         TEST("keys are those of RFC 5869", keys_are_those_of_the_rfc),
         TEST("a key comes from a file, too", a_key_comes_from_a_file_too),
+        TEST("texts have their forms", texts_have_their_forms),
         TEST("another mask has another fingerprint", another_mask_has_another_fingerprint),
         TEST("twenty bits are a permutation", twenty_bits_are_a_permutation),
         TEST("every width comes back", every_width_comes_back),

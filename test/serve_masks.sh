@@ -90,6 +90,7 @@ wrong "a mask without a key file" 2 "add key_file=FILE" 'name=orders'
 wrong "a mask without a name" 2 "add name=" 'key_file=mask.key'
 wrong "a missing key file" 6 "cannot open the key file .*none.key" 'name=orders key_file=none.key fingerprint=00000000'
 wrong "an unknown form" 2 "base59" "$rows as=base59"
+wrong "a MAC" 2 "no room for a MAC: remove mac=20" "$rows mac=20"
 wrong "an unknown word" 2 "did you mean .width" "$rows widht=20"
 wrong "an empty list" 2 "contains no mask" '# nothing'
 refuses "a missing list" 6 "cannot read the masks" serve --config '' --masks "$TMPDIR/nowhere" --check-config

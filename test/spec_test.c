@@ -282,6 +282,31 @@ static firn_id mask_id(const json_t *file, const json_t *item, const char *name)
     return id;
 }
 
+/* Texts with a MAC: as hex, so that every width has room. */
+static void check_mac(const json_t *file, const json_t *item, const char *keys,
+                      const uint8_t key[FIRN_MASK_KEY_SIZE]) {
+    char all[200], text[FIRN_TEXT_SIZE], back[FIRN_TEXT_SIZE];
+    const char *id = string_of(file, item, "id");
+    const bool uuid = json_object_get(item, "version") != NULL;
+    firn_mask *mask;
+    firn_error error;
+    snprintf(all, sizeof all, "%s mac=20 as=hex from=%s", keys, uuid ? "uuid" : "unsigned");
+    if (firn_mask_open(&mask, all, key, FIRN_BUILD_DIR "/firn", &error) != FIRN_OK ||
+        firn_mask_write(mask, text, id, strlen(id), &error) != FIRN_OK) {
+        fail_msg("%s: %s", all, error.text);
+    }
+    const size_t length = strlen(text);
+    holds(file, item, strcmp(text + length - 4, string_of(file, item, "mac")) == 0,
+          "has another MAC");
+    holds(file, item,
+          firn_mask_read(mask, back, text, length, &error) == FIRN_OK && strcmp(back, id) == 0,
+          "is not read with its MAC");
+    text[length - 1] = text[length - 1] == '0' ? '1' : '0';
+    holds(file, item, firn_mask_read(mask, back, text, length, &error) == FIRN_EMISMATCH,
+          "is read with another MAC");
+    firn_mask_close(mask);
+}
+
 static void check_mask(const json_t *file, const json_t *item) {
     char keys[160], version[16] = "";
     const char *hex = string_of(file, item, "key");
@@ -318,6 +343,7 @@ static void check_mask(const json_t *file, const json_t *item) {
         holds(file, item,
               strcmp(firn_mask_fingerprint(mask), string_of(file, item, "fingerprint")) == 0,
               "has another fingerprint");
+        check_mac(file, item, keys, key);
     }
     firn_mask_close(mask);
 }

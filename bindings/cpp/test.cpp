@@ -2,7 +2,10 @@
 /* firn.hpp: every class once, with exceptions and without them. Prints what failed; the exit status counts. */
 #include <firn/firn.hpp>
 
+#include <sys/stat.h>
+
 #include <cstdio>
+#include <fstream>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -151,11 +154,30 @@ static void integers() {
     CHECK(CODE(numbers.read("24334774840")) == FIRN_ETEXT);
 }
 
+static void masks() {
+    const std::string file = "mask.key"; /* in the folder of the test */
+    {
+        const mode_t before = umask(077);
+        std::ofstream out(file);
+        umask(before);
+        out << "1 " << std::string(64, '0') << "\n";
+    }
+    auto orders = take(firn::mask::open("name=orders width=uuid", file));
+    CHECK(take(orders.apply("017f22e2-79b0-7cc3-98c4-dc0c0c07398f")) == "ee4010b4-ae5e-47e1-b9da-ad69663a79d9");
+    CHECK(take(orders.undo("ee4010b4-ae5e-47e1-b9da-ad69663a79d9")) == "017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
+    CHECK(orders.fingerprint() == "78555f0c");
+    CHECK(CODE(orders.apply("x")) == FIRN_ETEXT);
+    CHECK(CODE(firn::mask::open("name=orders fingerprint=78555f0c", file)) == FIRN_EUSAGE);
+    std::remove(file.c_str());
+    CHECK(CODE(firn::mask::open("name=orders", file)) == FIRN_EIO);
+}
+
 int main() {
     issue();
     threads();
     pure();
     integers();
+    masks();
     renewed();
     std::printf("%d checks, %d failed\n", checks, failures);
     return failures == 0 ? 0 : 1;

@@ -414,6 +414,24 @@ function firnApi (native, addonError) {
     read (number) { return call('readOrder', this.#order, text('number', number)) }
   }
 
+  /** Other IDs for IDs, which show neither time nor volume: new Mask('orders', 'mask.key', { width: 'uuid' }). */
+  class Mask {
+    #mask
+
+    constructor (name, keyFile, { moduleDir, ...keys } = {}) {
+      this.#mask = call('openMask', keysOf({ name, ...keys }), text('keyFile', keyFile), optional('moduleDir', moduleDir))
+    }
+
+    mask (id) { return this.#turn(id, false) }
+    unmask (masked) { return this.#turn(masked, true) }
+    get fingerprint () { return call('printMask', this.#mask) }
+
+    #turn (id, back) {
+      const turned = call('turnMask', this.#mask, typeof id === 'bigint' ? String(id) : text('id', id), back)
+      return typeof id === 'bigint' ? BigInt(turned) : turned
+    }
+  }
+
   // The changes of the scheme that a text shows: the digits after the time, of time-random.
   const changesOf = ({ scheme, form }, id) => scheme === 'time-random' && form === 'dated' ? { digits: id.length - 17 } : {}
 
@@ -521,7 +539,7 @@ function firnApi (native, addonError) {
   const schemes = () => call('names', false)
   const forms = () => call('names', true)
 
-  return { open, openAsync, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest,
+  return { open, openAsync, Generator, Segment, Order, Mask, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest,
     scheme, schemes, forms, renewIdentity, version: native.version, backend: native.backend }
 }
 

@@ -159,6 +159,16 @@ export class Order {
   read (number: string): bigint
 }
 
+/** Other IDs for IDs, which show neither time nor volume. A masked ID authorises nobody. The key file is one of
+ * `firn mask keygen`. A BigInt becomes a BigInt, a text a text. */
+export class Mask {
+  constructor (name: string, keyFile: string, options?: { moduleDir?: string, [key: string]: Value })
+  mask<T extends string | bigint> (id: T): T
+  unmask<T extends string | bigint> (masked: T): T
+  /** 8 hex digits that another key, name, width or version changes. Not secret. */
+  readonly fingerprint: string
+}
+
 /** Opens a generator: open('snowflake', { store: 'sqlite:/srv/firn.db', node: 3 }). */
 export function open<T extends ID = any> (scheme: string, options?: OpenOptions): Generator<T>
 /** open() in the thread pool. */

@@ -2,7 +2,8 @@
 import firn from './index.js'
 
 export const {
-  open, openAsync, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme,
+  open, openAsync, Generator, Segment, Order, Mask,
+  FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme,
   schemes, forms, renewIdentity, version, backend
 } = firn
 export default firn

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments and order numbers. Calls of a segment may wait for the store. */
+/* Segments, order numbers and masks. Calls of a segment may wait for the store. */
 #include "firn_node.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const napi_type_tag segment_tag = {0x6669726e7365676d, 1},
-                           order_tag = {0x6669726e6f726465, 1};
+                           order_tag = {0x6669726e6f726465, 1}, mask_tag = {0x6669726e6d61736b, 1};
 
 /* ---- segments ---- */
 
@@ -213,8 +213,50 @@ static napi_value read_order(napi_env env, napi_callback_info info) {
     return end(&c, out);
 }
 
-const entry numbers_entries[] = {{"openSegment", open_segment}, {"segment", segment_call},
-                                 {"openOrder", open_order},     {"writeOrder", write_order},
-                                 {"readOrder", read_order},     {NULL, NULL}};
+/* ---- masks ---- */
+
+static void mask_freed(napi_env env, void *data, void *hint) {
+    (void)env, (void)hint;
+    firn_mask_close(data);
+}
+
+/* openMask(keys, key_file, module_dir) */
+static napi_value open_mask(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    firn_error error = {0};
+    firn_mask *made = NULL;
+    int code = firn_mask_load(&made, text_of(&c, 0, NULL), text_of(&c, 1, NULL),
+                              text_of(&c, 2, NULL), &error);
+    return end(&c,
+               code == FIRN_OK ? wrapped(&c, made, mask_freed, &mask_tag) : fail_with(&c, &error));
+}
+
+/* turnMask(mask, text, back) -> text */
+static napi_value turn_mask(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    firn_mask *self = object_of(&c, 0, &mask_tag);
+    firn_error error = {0};
+    char out[FIRN_TEXT_SIZE];
+    size_t length = 0;
+    bool back = false;
+    if (self == NULL) {
+        return NULL;
+    }
+    const char *text = text_of(&c, 1, &length);
+    napi_get_value_bool(env, c.args[2], &back);
+    const int code = (back ? firn_mask_read : firn_mask_write)(self, out, text, length, &error);
+    return end(&c, code == FIRN_OK ? string(env, out) : fail_with(&c, &error));
+}
+
+static napi_value print_mask(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    const firn_mask *self = object_of(&c, 0, &mask_tag);
+    return self != NULL ? string(env, firn_mask_fingerprint(self)) : NULL;
+}
+
+const entry numbers_entries[] = {
+    {"openSegment", open_segment}, {"segment", segment_call}, {"openOrder", open_order},
+    {"writeOrder", write_order},   {"readOrder", read_order}, {"openMask", open_mask},
+    {"turnMask", turn_mask},       {"printMask", print_mask}, {NULL, NULL}};
 const entry numbers_promises[] = {
     {"openSegmentAsync", open_segment}, {"segmentAsync", segment_call}, {NULL, NULL}};

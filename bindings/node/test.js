@@ -113,6 +113,21 @@ function main () {
     gen.close()
   })
 
+  test('masks', () => {
+    const file = `${folder()}/mask.key`
+    fs.writeFileSync(file, `1 ${'0'.repeat(64)}\n`, { mode: 0o600 })
+    const orders = new firn.Mask('orders', file, { width: 'uuid', fingerprint: '78555f0c' })
+    const [id, masked] = ['017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'ee4010b4-ae5e-47e1-b9da-ad69663a79d9']
+    assert.deepStrictEqual([orders.mask(id), orders.unmask(masked), orders.fingerprint], [masked, id, '78555f0c'])
+    const numbers = new firn.Mask('orders', file)
+    assert.deepStrictEqual([numbers.mask(1541815603606036480n), numbers.unmask('1545844954938404436')],
+      [1545844954938404436n, '1541815603606036480'])
+    code('TEXT', () => orders.mask('x'))
+    code('RANGE', () => numbers.mask(-1n))
+    code('USAGE', () => new firn.Mask('orders', file, { fingerprint: '78555f0c' }))
+    code('IO', () => new firn.Mask('orders', `${file}.none`))
+  })
+
   test('errors', () => {
     assert.throws(() => firn.open('snowflak'), { name: 'FirnError', code: 'ERR_FIRN_USAGE', reason: 'USAGE', errno: -1, cure: /did you mean/, cureName: 'SPELLING', value: 'snowflak', limit: '' })
     code('TEXT', () => firn.parse('nonsense', 'uuid7'))

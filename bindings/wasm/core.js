@@ -220,6 +220,9 @@ const firnCore = (() => {
         put([text])
         return u64(taken(wasm.read_order(order.handle)))
       },
+      openMask () {
+        throw error(codes.SYSTEM, 'a mask has a key file, and WebAssembly reads none', 'use the addon of Node.js, or firn serve')
+      },
       openSegment () {
         throw error(codes.SYSTEM, 'integers of a segment come from a store, and WebAssembly has none', 'take them from firn serve, ' +
           'or use the addon of Node.js')

@@ -135,6 +135,7 @@ function main () {
     code('RANGE', () => firn.pack('snowflake', { time: '2020-01-01', datacenter: 32, worker: 0, sequence: 0 }))
     code('RANGE', () => firn.show(new Uint8Array(3), 'uuid7'))
     code('USAGE', () => new firn.Order(new Uint8Array(15)))
+    code('SYSTEM', () => new firn.Mask('orders', 'mask.key'))
     for (const integer of [-1n, 1n << 64n, 10n ** 10n]) code('RANGE', () => new firn.Order(new Uint8Array(16)).write(integer))
     for (const bad of ['\0', 'a\0b', '\ud800', 'x\udfff', '', 'x'.repeat(100000), 'é', '😀', ' ', null, undefined, 1.5, {}, [], NaN]) {
       assert.throws(() => firn.open(bad))

@@ -6,7 +6,8 @@ import make from './make.mjs'
 const firn = make(module)
 
 export const {
-  open, openAsync, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
+  open, openAsync, Generator, Segment, Order, Mask,
+  FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
   renewIdentity, version, backend
 } = firn
 export default firn

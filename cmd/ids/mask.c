@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn mask` and `firn unmask`: IDs and their masked forms; `firn mask keygen`: a key for them; `firn
  * mask fingerprint`: of a mask. The library reads the key. */
+#include "join.h"
 #include "named_pipe.h"
 #include "numbers.h"
 #include "pure_verbs.h"
@@ -18,13 +19,11 @@
 #include <unistd.h>
 
 enum { NUMBER_MOST = 999999999 };
-enum { FILE_SIZE = 1024, KEYS_SIZE = 256 };
+enum { FILE_SIZE = 1024, KEYS_SIZE = 512, FORMS_SIZE = sizeof " from= as=" + 2 * 60 };
 
 typedef struct masking {
     firn_mask *mask;
     bool back;
-    uint32_t bits;
-    int from, as; /* the forms of an ID and of a masked ID */
 } masking;
 
 /* ---- keygen ---------------------------------------------------------------------------------- */
@@ -87,19 +86,17 @@ static int keygen(session *s) {
 static int mask_line(session *s, void *context, const char *text, size_t length,
                      firn_error *error) {
     const masking *work = context;
-    firn_id id, masked;
     char id_text[FIRN_TEXT_SIZE], masked_text[FIRN_TEXT_SIZE];
-    int code = firn_parse(work->back ? &masked : &id, work->back ? work->as : work->from,
-                          work->bits, text, length, error);
-    if (code == FIRN_OK) {
-        code = work->back ? firn_mask_undo(work->mask, &id, &masked, 1, error)
-                          : firn_mask_apply(work->mask, &masked, &id, 1, error);
+    int code = work->back ? firn_mask_read(work->mask, id_text, text, length, error)
+                          : firn_mask_write(work->mask, masked_text, text, length, error);
+    if (code == FIRN_OK && s->option[OPTION_JSON] != NULL) { /* both as firn writes them */
+        code = work->back
+                   ? firn_mask_write(work->mask, masked_text, id_text, strlen(id_text), error)
+                   : firn_mask_read(work->mask, id_text, masked_text, strlen(masked_text), error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    firn_format(id_text, &id, work->from);
-    firn_format(masked_text, &masked, work->as);
     if (s->option[OPTION_JSON] != NULL) {
         json_line(&s->out, json_pack("{s:s, s:s}", "id", id_text, "masked", masked_text));
     } else {
@@ -108,14 +105,10 @@ static int mask_line(session *s, void *context, const char *text, size_t length,
     return FIRN_OK;
 }
 
-static int open_form(session *s, int *form, int option, int preset, uint32_t bits) {
-    const char *name = s->option[option];
-    firn_error error;
-    *form = preset;
-    return name == NULL || (pure_form(form, name, &error) == FIRN_OK &&
-                            pure_form_check(*form, NULL, bits, &error) == FIRN_OK)
-               ? STATUS_DONE
-               : fail(s, &error);
+static void add_form(char keys[KEYS_SIZE], const char *key, const char *form) {
+    if (form != NULL) {
+        text_join(keys, KEYS_SIZE, " ", "%s=%.60s", key, form);
+    }
 }
 
 static int open_mask(session *s, masking *work) {
@@ -128,18 +121,14 @@ static int open_mask(session *s, masking *work) {
         status = fail_usage(
             s, "a mask needs a secret key: run `firn mask keygen FILE` and add --key-file FILE");
     }
-    status = status == STATUS_DONE ? operands_join(s, none, 0, keys, sizeof keys) : status;
+    status = status == STATUS_DONE ? operands_join(s, none, FORMS_SIZE, keys, sizeof keys) : status;
     if (status == STATUS_DONE) {
+        add_form(keys, "from", s->option[OPTION_FROM]);
+        add_form(keys, "as", s->option[OPTION_AS]);
         int code = firn_mask_load(&work->mask, keys, file, NULL, &error);
         status = argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
     }
-    if (status != STATUS_DONE) {
-        return status;
-    }
-    work->bits = firn_mask_bits(work->mask);
-    status = open_form(s, &work->from, OPTION_FROM, firn_mask_form(work->mask), work->bits);
-    return status == STATUS_DONE ? open_form(s, &work->as, OPTION_AS, work->from, work->bits)
-                                 : status;
+    return status;
 }
 
 static int fingerprint(session *s, const masking *work) {

@@ -753,9 +753,11 @@ typedef struct firn_mask firn_mask;
  * letters, digits, . _ and -); width=63 (the default: integers that are not negative), any other
  * 20..128 (bits), or uuid (a UUID of version=1..8 (7) gives one of version 4);
  * key_number=0..999999999 (1). Any other name, width, version or number is another mask.
- * fingerprint=HEX: FIRN_EUSAGE unless firn_mask_fingerprint returns this. The permutation is FF1
- * with AES-128 and radix 2; its key comes from the secret one by HKDF-SHA256. `module_dir` (may be
- * NULL) is searched first. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no ff1. */
+ * fingerprint=HEX: FIRN_EUSAGE unless firn_mask_fingerprint returns this. from=, as=: the text forms
+ * of IDs and of masked IDs; uuid for width=uuid, base32 above 64 bits, else dec. mac=20: texts have
+ * a MAC; not in the form uuid. The permutation is
+ * FF1 with AES-128 and radix 2; its key comes from the secret one by HKDF-SHA256. `module_dir` (may
+ * be NULL) is searched first. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no ff1. */
 FIRN_API int firn_mask_open(firn_mask **mask, const char *keys,
                             const uint8_t key[FIRN_MASK_KEY_SIZE], const char *module_dir,
                             firn_error *error);
@@ -766,8 +768,8 @@ FIRN_API int firn_mask_load(firn_mask **mask, const char *keys, const char *key_
                             const char *module_dir, firn_error *error);
 /* The width of the IDs, masked or not, for firn_parse: 64 for width=63, 128 for width=uuid. */
 FIRN_API uint32_t firn_mask_bits(const firn_mask *mask);
-/* The usual text form of the IDs: uuid for width=uuid, base32 above 64 bits, else dec. */
-FIRN_API int firn_mask_form(const firn_mask *mask);
+/* The text form of IDs (from=), or of masked IDs (as=). */
+FIRN_API int firn_mask_form(const firn_mask *mask, bool masked);
 /* 8 hex digits that another key, key number, name, width or version changes, except once in 4*10^9
  * times. Not secret. Valid until the mask is closed. */
 FIRN_API const char *firn_mask_fingerprint(const firn_mask *mask);
@@ -779,6 +781,14 @@ FIRN_API int firn_mask_apply(firn_mask *mask, firn_id *masked, const firn_id *id
  * gives other IDs, not an error. FIRN_EMISMATCH: not a UUID of version 4. */
 FIRN_API int firn_mask_undo(firn_mask *mask, firn_id *ids, const firn_id *masked, size_t count,
                             firn_error *error);
+/* The masked form of the text of an ID. With the key mac=20, it ends with a MAC of 4 letters.
+ * FIRN_ETEXT; errors as of firn_mask_apply. */
+FIRN_API int firn_mask_write(firn_mask *mask, char text[FIRN_TEXT_SIZE], const char *id,
+                             size_t length, firn_error *error);
+/* The ID of a masked text. With the key mac=20, FIRN_EMISMATCH: another MAC; one text in 2^20
+ * passes by chance. FIRN_ETEXT; errors as of firn_mask_undo. */
+FIRN_API int firn_mask_read(firn_mask *mask, char text[FIRN_TEXT_SIZE], const char *masked,
+                            size_t length, firn_error *error);
 FIRN_API void firn_mask_close(firn_mask *mask); /* Frees, and erases the key. NULL is allowed. */
 
 /* ---- zone ------------------------------------------------------------------------------------ */

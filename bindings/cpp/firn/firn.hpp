@@ -320,6 +320,9 @@ struct close_segment {
 struct close_order {
     void operator()(firn_order *one) const { firn_order_close(one); }
 };
+struct close_mask {
+    void operator()(firn_mask *one) const { firn_mask_close(one); }
+};
 } // namespace detail
 
 /* A store by URL; "" is the default one. Outlives its generators and segments. */
@@ -513,6 +516,34 @@ class order {
 
   private:
     std::unique_ptr<firn_order, detail::close_order> order_;
+};
+
+/* Masks: other texts for IDs, which show neither time nor volume. A masked ID authorises nobody. `keys`: name=orders
+ * width=uuid fingerprint=HEX as=base58; `key_file`: of `firn mask keygen`. One thread at a time. */
+class mask {
+  public:
+    mask() = default;
+    static returned<mask> open(const std::string &keys, const std::string &key_file,
+                               const char *module_dir = nullptr) {
+        detail::reason why;
+        firn_mask *made = nullptr;
+        const int code = firn_mask_load(&made, keys.c_str(), key_file.c_str(), module_dir, &why);
+        mask out;
+        out.mask_.reset(made);
+        return give(code, std::move(out), why);
+    }
+    returned<std::string> apply(std::string_view id) { return turn(firn_mask_write, id); }
+    returned<std::string> undo(std::string_view masked) { return turn(firn_mask_read, masked); }
+    std::string fingerprint() const { return firn_mask_fingerprint(mask_.get()); }
+
+  private:
+    returned<std::string> turn(decltype(&firn_mask_write) what, std::string_view text) {
+        detail::reason why;
+        char out[FIRN_TEXT_SIZE] = "";
+        const int code = what(mask_.get(), out, text.data(), text.size(), &why);
+        return give(code, std::string(out), why);
+    }
+    std::unique_ptr<firn_mask, detail::close_mask> mask_;
 };
 
 } // namespace firn

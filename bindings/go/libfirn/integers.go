@@ -175,3 +175,78 @@ func (o *Order) Close() {
 	C.firn_order_close(o.c)
 	o.c = nil
 }
+
+// Mask gives each ID another text, which shows neither time nor volume, and which only the key turns back. A masked ID
+// authorises nobody. Any goroutine may call it.
+type Mask struct {
+	mu sync.Mutex
+	c  *C.firn_mask
+}
+
+// OpenMask opens the mask of config.Keys, such as "name=orders width=uuid fingerprint=78555f0c", with a key file of
+// firn mask keygen.
+func OpenMask(keyFile string, config Config) (*Mask, error) {
+	if err := checkVersion(); err != nil {
+		return nil, err
+	}
+	var a arena
+	var e C.firn_error
+	m := &Mask{}
+	defer a.free()
+	keys, file, dir := a.text("Keys", config.Keys), a.text("the key file", keyFile), a.optional("ModuleDir", config.ModuleDir)
+	if a.err != nil {
+		return nil, a.err
+	}
+	if C.firn_mask_load(&m.c, keys, file, dir, &e) != 0 {
+		return nil, errorOf(&e)
+	}
+	runtime.SetFinalizer(m, (*Mask).Close)
+	return m, nil
+}
+
+func (m *Mask) turn(text string, back bool) (string, error) {
+	var out [C.FIRN_TEXT_SIZE]C.char
+	var e C.firn_error
+	given := C.CString(text)
+	defer C.free(unsafe.Pointer(given))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.c == nil {
+		return "", fail(firn.ErrUsage, "the mask is closed: open it again")
+	}
+	var code C.int
+	if back {
+		code = C.firn_mask_read(m.c, &out[0], given, C.size_t(len(text)), &e)
+	} else {
+		code = C.firn_mask_write(m.c, &out[0], given, C.size_t(len(text)), &e)
+	}
+	if code != 0 {
+		return "", errorOf(&e)
+	}
+	return C.GoString(&out[0]), nil
+}
+
+// Mask returns the masked form of the text of an ID.
+func (m *Mask) Mask(id string) (string, error) { return m.turn(id, false) }
+
+// Unmask returns the ID of a masked text.
+func (m *Mask) Unmask(masked string) (string, error) { return m.turn(masked, true) }
+
+// Fingerprint returns 8 hex digits that another key, name, width or version changes, or "" when the mask is closed. They
+// are not secret.
+func (m *Mask) Fingerprint() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.c == nil {
+		return ""
+	}
+	return C.GoString(C.firn_mask_fingerprint(m.c))
+}
+
+// Close erases the key. Calling it again does nothing.
+func (m *Mask) Close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	C.firn_mask_close(m.c)
+	m.c = nil
+}

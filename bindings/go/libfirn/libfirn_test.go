@@ -524,6 +524,7 @@ func TestNothingLeaks(t *testing.T) {
 		}
 		return heap.InUse(), int(stats.HeapAlloc), wiped
 	}
+	keyFile := zeroKey(t)
 	work := func(n int) {
 		for ; n > 0; n-- {
 			g, _ := Open[string]("snowflake", Config{Store: "memory:"})
@@ -539,6 +540,10 @@ func TestNothingLeaks(t *testing.T) {
 			if order, err := OpenOrder(make([]byte, 16), Config{}); err == nil {
 				order.Write(5)
 				order.Close()
+			}
+			if mask, err := OpenMask(keyFile, Config{Keys: "name=orders"}); err == nil {
+				mask.Mask("5")
+				mask.Close()
 			}
 			s, _ := OpenSegment("x", Config{Store: "memory:"})
 			s.Next(background)
@@ -592,5 +597,47 @@ func BenchmarkIDs(b *testing.B) {
 				from.Next(background)
 			}
 		})
+	}
+}
+
+// zeroKey makes a key file of zeros.
+func zeroKey(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "mask.key")
+	if err := os.WriteFile(file, []byte("1 "+strings.Repeat("0", 64)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestMasks(t *testing.T) {
+	const id, masked = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "ee4010b4-ae5e-47e1-b9da-ad69663a79d9"
+	file := zeroKey(t)
+	orders, err := OpenMask(file, Config{Keys: "name=orders width=uuid"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := orders.Mask(id); err != nil || text != masked {
+		t.Errorf("%s: %v", text, err)
+	}
+	if text, err := orders.Unmask(masked); err != nil || text != id {
+		t.Errorf("%s: %v", text, err)
+	}
+	if print := orders.Fingerprint(); print != "78555f0c" {
+		t.Errorf("fingerprint %s", print)
+	}
+	if _, err := orders.Mask("x"); !errors.Is(err, firn.ErrText) {
+		t.Errorf("no ID: %v", err)
+	}
+	orders.Close()
+	orders.Close()
+	if _, err := orders.Mask(id); !errors.Is(err, firn.ErrUsage) {
+		t.Errorf("closed: %v", err)
+	}
+	if _, err := OpenMask(file, Config{Keys: "name=orders fingerprint=78555f0c"}); !errors.Is(err, firn.ErrUsage) {
+		t.Errorf("another width: %v", err)
+	}
+	if _, err := OpenMask(file+".none", Config{Keys: "name=orders"}); !errors.Is(err, firn.ErrIO) {
+		t.Errorf("no file: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments and order numbers. Calls of a segment may wait for the store. */
+/* Segments, order numbers and masks. Calls of a segment may wait for the store. */
 #include "firn_java.h"
 
 #include <stdlib.h>
@@ -178,4 +178,51 @@ NATIVE(jlong, readOrder)
 NATIVE(void, freeOrder)(JNIEnv *env, jclass none, jlong address) {
     (void)env, (void)none;
     firn_order_close(pointer_at(address));
+}
+
+/* ---- masks: Mask.java lets one thread in at a time ------------------------------------------- */
+
+/* -> an address */
+NATIVE(jlong, openMask)
+(JNIEnv *env, jclass none, jbyteArray keys, jbyteArray file, jbyteArray dir) {
+    texts all = {.env = env};
+    firn_error error;
+    firn_mask *made = NULL;
+    const char *words = text_of(&all, keys, NULL), *path = text_of(&all, file, NULL),
+               *folder = text_of(&all, dir, NULL);
+    (void)none;
+    if (!all.failed && firn_mask_load(&made, words, path, folder, &error) != FIRN_OK) {
+        fail_with(env, &error);
+    }
+    free_texts(&all);
+    return address_of(made);
+}
+
+NATIVE(jbyteArray, turnMask)
+(JNIEnv *env, jclass none, jobject keep, jlong address, jbyteArray given, jboolean back) {
+    texts all = {.env = env};
+    firn_error error;
+    char out[FIRN_TEXT_SIZE];
+    size_t length = 0;
+    const char *text = text_of(&all, given, &length);
+    (void)none, (void)keep;
+    int code = text == NULL ? FIRN_EMEMORY
+                            : (back ? firn_mask_read : firn_mask_write)(pointer_at(address), out,
+                                                                        text, length, &error);
+    if (text != NULL && code != FIRN_OK) {
+        fail_with(env, &error);
+    }
+    free_texts(&all);
+    return code == FIRN_OK ? bytes_of(env, out, strlen(out)) : NULL;
+}
+
+NATIVE(jbyteArray, printMask)(JNIEnv *env, jclass none, jobject keep, jlong address) {
+    const char *text = firn_mask_fingerprint(pointer_at(address));
+    (void)none, (void)keep;
+    return bytes_of(env, text, strlen(text));
+}
+
+NATIVE(void, freeMask)(JNIEnv *env, jclass none, jlong address) {
+    (void)env, (void)none;
+    firn_mask_close(pointer_at(address));
 }

@@ -7,6 +7,7 @@ import dev.firn.Firn;
 import dev.firn.FirnException;
 import dev.firn.Generator;
 import dev.firn.Id;
+import dev.firn.Mask;
 import dev.firn.Options;
 import dev.firn.OrderNumbers;
 import dev.firn.Scheme;
@@ -15,6 +16,7 @@ import dev.firn.Sorts;
 import dev.firn.Status;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -264,6 +266,21 @@ final class FirnTest {
         return fields.entrySet().stream().filter(e -> !e.getKey().equals(name)).collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
+    private static void masks() throws Exception {
+        Path file = Files.createTempFile("firn", ".key", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.writeString(file, "1 " + "0".repeat(64) + "\n");
+        String id = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", masked = "ee4010b4-ae5e-47e1-b9da-ad69663a79d9";
+        try (Mask orders = Mask.of("orders", file).set("width", "uuid").set("fingerprint", "78555f0c").open()) {
+            Check.same(List.of(masked, id, "78555f0c"), List.of(orders.mask(id), orders.unmask(masked), orders.fingerprint()));
+            Check.fails(Code.TEXT, () -> orders.mask("x"));
+            orders.close();
+            Check.fails(Code.USAGE, () -> orders.mask(id));
+        }
+        Check.fails(Code.USAGE, () -> Mask.of("orders", file).set("fingerprint", "78555f0c").open());
+        Files.delete(file);
+        Check.fails(Code.IO, () -> Mask.of("orders", file).open());
+    }
+
     private static void numbers() throws Exception {
         try (Segment segment = Segment.of("orders \u00e9").store(store()).unsafe(true).set("kind", "serial").open()) {
             Check.same(List.of(1L, 2L, 5L, 100L, 100L, 101L, 1L),
@@ -281,6 +298,7 @@ final class FirnTest {
             Check.fails(Code.USAGE, () -> orders.write(1));
         }
         Check.fails(Code.USAGE, () -> OrderNumbers.of(new byte[15]));
+        masks();
         try (Generator gen = memory("snowflake").set("node", 33).note("a test").open()) {
             gen.nextLong();
             Status status = gen.status();

@@ -16,8 +16,8 @@ import uuid
 from . import _firn
 
 __version__ = _firn.version
-__all__ = ["open", "Generator", "Segment", "Series", "Order", "Error", "pack", "show", "parse", "format", "range", "convert",
-           "guess", "recognize", "decode", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme",
+__all__ = ["open", "Generator", "Segment", "Series", "Order", "Mask", "Error", "pack", "show", "parse", "format", "range",
+           "convert", "guess", "recognize", "decode", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme",
            "Reading", "Match"]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
@@ -270,6 +270,28 @@ class Order(_firn.Order):
 
     def __reduce__(self):
         raise TypeError("an Order has a key and cannot be pickled")
+
+
+class Mask(_firn.Mask):
+    """Other IDs for IDs, which show neither time nor volume: Mask("orders", "mask.key", width="uuid").
+
+    The key file is one of `firn mask keygen`. An int or a UUID becomes one, a text a text. A masked ID authorises nobody."""
+    __slots__ = ()
+
+    def __new__(cls, name, key_file, *, module_dir=None, **keys):
+        keys = _keys({"name": name, **{key.rstrip("_"): value for key, value in keys.items()}})
+        return _firn.Mask.__new__(cls, keys=keys, key_file=os.fspath(key_file), module_dir=module_dir)
+
+    def mask(self, id):
+        """The masked form of an ID."""
+        return type(id)(self._turn(str(id), False))
+
+    def unmask(self, masked):
+        """The ID of a masked one."""
+        return type(masked)(self._turn(str(masked), True))
+
+    def __reduce__(self):
+        raise TypeError("a Mask has a key and cannot be pickled")
 
 
 # ---- pure functions ------------------------------------------------------------------------------------------

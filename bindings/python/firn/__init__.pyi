@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 import datetime
+import os
 import uuid
 from types import TracebackType
-from typing import Any, Literal, Optional, Union
+from typing import Any, Literal, Optional, TypeVar, Union
 
 __version__: str
 
 Time = Union[datetime.datetime, str, int]
 ID = Union[int, uuid.UUID, str, bytes]
+_Masked = TypeVar("_Masked", int, uuid.UUID, str)
 
 class Error(Exception):
     code: int
@@ -121,6 +123,13 @@ class Order:
     def __new__(cls, key: bytes, *, module_dir: Optional[str] = None, **keys: Any) -> Order: ...
     def write(self, integer: int) -> str: ...
     def read(self, text: str) -> int: ...
+
+class Mask:
+    def __new__(cls, name: str, key_file: Union[str, os.PathLike[str]], *, module_dir: Optional[str] = None,
+                **keys: Any) -> Mask: ...
+    def mask(self, id: _Masked) -> _Masked: ...
+    def unmask(self, masked: _Masked) -> _Masked: ...
+    def fingerprint(self) -> str: ...
 
 def open(scheme: str = "snowflake", *, store: Optional[str] = None, output: Optional[str] = None,
          note: Optional[str] = None, module_dir: Optional[str] = None, unsafe: bool = False,

@@ -59,6 +59,7 @@ static int shared_clear(PyObject *module) {
     Py_CLEAR(shared->segment);
     Py_CLEAR(shared->order);
     Py_CLEAR(shared->series);
+    Py_CLEAR(shared->mask);
     return 0;
 }
 
@@ -96,7 +97,8 @@ PyMODINIT_FUNC PyInit__firn(void) {
         add_type(module, &shared->generator, &generator_spec, "Generator") != 0 ||
         add_type(module, &shared->segment, &segment_spec, "Segment") != 0 ||
         add_type(module, &shared->order, &order_spec, "Order") != 0 ||
-        add_type(module, &shared->series, &series_spec, "Series") != 0 || add_codes(module) != 0 ||
+        add_type(module, &shared->series, &series_spec, "Series") != 0 ||
+        add_type(module, &shared->mask, &mask_spec, "Mask") != 0 || add_codes(module) != 0 ||
         PyModule_AddFunctions(module, renewer_functions) != 0) {
         Py_XDECREF(module);
         return NULL;

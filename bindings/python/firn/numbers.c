@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments and order numbers. */
+/* Segments, order numbers and masks. */
 #include "firn_python.h"
 
 /* ---- segments ---- */
@@ -200,6 +200,62 @@ static PyObject *order_read(PyObject *object, PyObject *args) {
                : fail(&error);
 }
 
+/* ---- masks ---- */
+
+typedef struct mask {
+    PyObject_HEAD firn_mask *mask;
+} mask;
+
+static PyObject *mask_new(PyTypeObject *type, PyObject *args, PyObject *named) {
+    static char *names[] = {"keys", "key_file", "module_dir", NULL};
+    const char *keys, *file, *dir;
+    firn_error error;
+    firn_mask *made = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "ssz", names, &keys, &file, &dir)) {
+        return NULL;
+    }
+    if (firn_mask_load(&made, keys, file, dir, &error) != FIRN_OK) {
+        return fail(&error);
+    }
+    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+    mask *self = (mask *)allocate(type, 0);
+    if (self == NULL) {
+        firn_mask_close(made);
+        return NULL;
+    }
+    self->mask = made;
+    return (PyObject *)self;
+}
+
+static void mask_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    firn_mask_close(((mask *)object)->mask);
+    freefunc release = PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+/* mask.turn(text, back): another text. The interpreter lets one thread in at a time. */
+static PyObject *mask_turn(PyObject *object, PyObject *args) {
+    char out[FIRN_TEXT_SIZE];
+    firn_error error = {0};
+    Py_ssize_t size;
+    const char *text;
+    int back;
+    if (!PyArg_ParseTuple(args, "s#p", &text, &size, &back)) {
+        return NULL;
+    }
+    return (back != 0 ? firn_mask_read : firn_mask_write)(((mask *)object)->mask, out, text,
+                                                          (size_t)size, &error) == FIRN_OK
+               ? PyUnicode_FromString(out)
+               : fail(&error);
+}
+
+static PyObject *mask_fingerprint(PyObject *object, PyObject *none) {
+    (void)none;
+    return PyUnicode_FromString(firn_mask_fingerprint(((mask *)object)->mask));
+}
+
 static PyMethodDef segment_methods[] = {
     {"_call", segment_call, METH_VARARGS, NULL},
     {"_now", segment_now, METH_NOARGS, NULL},
@@ -224,3 +280,15 @@ static PyType_Slot order_slots[] = {{Py_tp_new, (void *)order_new},
                                     {0, NULL}};
 PyType_Spec order_spec = {"firn._firn.Order", sizeof(order), 0,
                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, order_slots};
+
+static PyMethodDef mask_methods[] = {
+    {"_turn", mask_turn, METH_VARARGS, NULL},
+    {"fingerprint", mask_fingerprint, METH_NOARGS,
+     "fingerprint()\n--\n\n8 hex digits that another key, name, width or version changes."},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot mask_slots[] = {{Py_tp_new, (void *)mask_new},
+                                   {Py_tp_dealloc, (void *)mask_dealloc},
+                                   {Py_tp_methods, mask_methods},
+                                   {0, NULL}};
+PyType_Spec mask_spec = {"firn._firn.Mask", sizeof(mask), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, mask_slots};

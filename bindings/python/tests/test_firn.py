@@ -263,6 +263,29 @@ class Issue(unittest.TestCase):
         self.assertIn("base62", firn.forms())
 
 
+class Masks(unittest.TestCase):
+    def test_masks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "mask.key")
+            file.write_text("1 %064d\n" % 0)
+            with self.assertRaisesRegex(firn.Error, "chmod 600"):
+                os.chmod(file, 0o644)
+                firn.Mask("orders", file)
+            os.chmod(file, 0o600)
+            orders = firn.Mask("orders", file, width="uuid", fingerprint="78555f0c")
+            one, masked = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "ee4010b4-ae5e-47e1-b9da-ad69663a79d9"
+            self.assertEqual((orders.mask(one), orders.unmask(masked)), (masked, one))
+            self.assertEqual(orders.mask(uuid.UUID(one)), uuid.UUID(masked))
+            self.assertEqual(orders.fingerprint(), "78555f0c")
+            numbers = firn.Mask("orders", str(file))
+            self.assertEqual(numbers.mask(1541815603606036480), 1545844954938404436)
+            self.assertEqual(numbers.unmask(1545844954938404436), 1541815603606036480)
+            self.assertEqual(len(firn.Mask("orders", file, as_="base58").mask("5")), 11)
+            for wrong in lambda: numbers.mask(-1), lambda: numbers.mask("x"), lambda: firn.Mask("orders", file, fingerprint="78555f0c"):
+                self.assertRaises(firn.Error, wrong)
+            self.assertRaises(TypeError, pickle.dumps, numbers)
+
+
 class Pure(unittest.TestCase):
     def test_times(self):
         want = firn.pack("uuid7", time="2024-02-29T12:34:56.789Z", sequence=1, random=2)

@@ -2,11 +2,12 @@
 //! Types, errors, threads.
 use std::collections::HashSet;
 use std::error::Error as _;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use firn::{Builder, ErrorKind, Fields, Generator, Id, Order, Result, Scheme, Segment, Uuid};
+use firn::{Builder, ErrorKind, Fields, Generator, Id, Mask, Order, Result, Scheme, Segment, Uuid};
 
 fn memory(scheme: &str) -> Builder {
     Generator::builder(scheme).store("memory:")
@@ -133,6 +134,23 @@ fn segments_and_order_numbers() -> Result<()> {
     assert_eq!(order.read(&order.write(123_456)?)?, 123_456);
     assert_eq!(order.read("1").unwrap_err().kind(), ErrorKind::Text);
     assert!(!format!("{order:?} {:?}", Order::builder([7; 16])).contains('7'));
+    Ok(())
+}
+
+#[test]
+fn masks() -> Result<()> {
+    let folder = Folder::new("masks");
+    let file = folder.0.join("mask.key");
+    std::fs::write(&file, format!("1 {:064}\n", 0)).unwrap();
+    let open = |width: &str| Mask::builder("orders", &file).key("width", width).key("fingerprint", "78555f0c").open();
+    assert_eq!(open("uuid").unwrap_err().kind(), ErrorKind::Usage); // others can read the file
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let orders = open("uuid")?;
+    let (id, masked) = ("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "ee4010b4-ae5e-47e1-b9da-ad69663a79d9");
+    assert_eq!((orders.mask(id)?.as_str(), orders.unmask(masked)?.as_str()), (masked, id));
+    assert_eq!(orders.fingerprint(), "78555f0c");
+    assert_eq!(orders.mask("x").unwrap_err().kind(), ErrorKind::Text);
+    assert_eq!(open("63").unwrap_err().kind(), ErrorKind::Usage);
     Ok(())
 }
 

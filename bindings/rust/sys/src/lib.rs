@@ -844,6 +844,29 @@ extern "C" {
         error: *mut firn_error,
     ) -> c_int;
     pub fn firn_order_close(order: *mut firn_order);
+    pub fn firn_mask_load(
+        mask: *mut *mut firn_mask,
+        keys: *const c_char,
+        key_file: *const c_char,
+        module_dir: *const c_char,
+        error: *mut firn_error,
+    ) -> c_int;
+    pub fn firn_mask_form(mask: *const firn_mask, masked: bool) -> c_int;
+    pub fn firn_mask_fingerprint(mask: *const firn_mask) -> *const c_char;
+    pub fn firn_mask_write(
+        mask: *mut firn_mask,
+        text: *mut c_char,
+        id: *const c_char,
+        length: usize,
+        error: *mut firn_error,
+    ) -> c_int;
+    pub fn firn_mask_read(
+        mask: *mut firn_mask,
+        text: *mut c_char,
+        masked: *const c_char,
+        length: usize,
+        error: *mut firn_error,
+    ) -> c_int;
     pub fn firn_mask_open(
         mask: *mut *mut firn_mask,
         keys: *const c_char,

@@ -3,7 +3,7 @@
 use std::{env, fs, process};
 
 /// The URL of a new store, whose folder is removed at the end.
-pub struct Folder(std::path::PathBuf);
+pub struct Folder(pub std::path::PathBuf);
 impl Folder {
     pub fn new(name: &str) -> Folder {
         let path = env::temp_dir().join(format!("firn-rust-{}-{name}", process::id()));

@@ -112,7 +112,7 @@ final class Native {
 
     static native void closeBlock(long block);
 
-    // ---- segments, order numbers ------------------------------------------------------------------------------------
+    // ---- segments, order numbers, masks ------------------------------------------------------------------------------------
 
     static native long openSegment(byte[] key, byte[] keys, byte[] store, byte[] moduleDir, boolean unsafe);
 
@@ -137,6 +137,14 @@ final class Native {
     static native long readOrder(Object keep, long order, byte[] number);
 
     static native void freeOrder(long order);
+
+    static native long openMask(byte[] keys, byte[] keyFile, byte[] moduleDir);
+
+    static native byte[] turnMask(Object keep, long mask, byte[] text, boolean back);
+
+    static native byte[] printMask(Object keep, long mask);
+
+    static native void freeMask(long mask);
 
     // ---- pure functions ---------------------------------------------------------------------------------------------
 

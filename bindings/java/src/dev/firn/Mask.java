@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+package dev.firn;
+
+import java.lang.ref.Cleaner;
+import java.nio.file.Path;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A mask: another ID for each ID, which shows neither time nor volume, and which only the key turns back. A masked ID
+ * authorises nobody. Any thread may call it.
+ */
+public final class Mask implements AutoCloseable {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Cleaner.Cleanable cleanable;
+    private long address; // 0: closed
+
+    private Mask(byte[] keyFile, Options<Mask> options) {
+        long opened = Native.openMask(options.keys(), keyFile, options.moduleDir());
+        address = opened;
+        cleanable = Generator.CLEANER.register(this, () -> Native.freeMask(opened));
+    }
+
+    /**
+     * The mask of a name, with the keys width, version, fingerprint, from and as.
+     *
+     * @param name the name of the mask, which has one key for ever
+     * @param keyFile a file of {@code firn mask keygen}, which only its owner can read
+     * @return options, on which {@link Options#open} opens it
+     */
+    public static Options<Mask> of(String name, Path keyFile) {
+        byte[] file = Text.utf8("key file", keyFile.toString());
+        return new Options<Mask>(options -> new Mask(file, options)).set("name", name);
+    }
+
+    /**
+     * Masks an ID.
+     *
+     * @param id the text of the ID
+     * @return the masked text
+     * @throws FirnException TEXT: not an ID of this form; RANGE: too great or negative; MISMATCH: another version
+     */
+    public String mask(String id) {
+        return turn(Text.utf8("id", id), false);
+    }
+
+    /**
+     * Turns a masked ID back.
+     *
+     * @param masked the masked text
+     * @return the text of the ID
+     * @throws FirnException as {@link #mask}
+     */
+    public String unmask(String masked) {
+        return turn(Text.utf8("masked", masked), true);
+    }
+
+    /**
+     * The fingerprint: 8 hex digits that another key, name, width or version changes.
+     *
+     * @return the digits, which are not secret
+     */
+    public String fingerprint() {
+        lock.lock();
+        try {
+            return Text.of(Native.printMask(this, opened()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private String turn(byte[] text, boolean back) {
+        lock.lock();
+        try {
+            return Text.of(Native.turnMask(this, opened(), text, back));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long opened() {
+        if (address == 0) {
+            throw Text.usage("the mask is closed", "open it again");
+        }
+        return address;
+    }
+
+    /** Erases the key. The second time it does nothing. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            address = 0;
+            cleanable.clean();
+        } finally {
+            lock.unlock();
+        }
+    }
+}
