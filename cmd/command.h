@@ -64,7 +64,7 @@ struct session {
     char **operands; /* NULL-terminated; options as name=value are not among them */
     size_t operand_count;
     char *texts;        /* free space after the operands, for the texts of settings */
-    char **words;       /* of a command whose words are not parsed: of the whole program */
+    char **words;       /* of the whole program */
     size_t plain_count; /* of operands_split: those in front that are not key=value */
     int colors;         /* of standard output (color.h): 0, 16 or 256 */
     output out;
