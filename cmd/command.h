@@ -62,7 +62,7 @@ struct session {
     size_t operand_count;
     size_t word_count;  /* of the operands: those in front that are not settings */
     char *texts;        /* free space after the operands, for the texts of settings */
-    char **words;       /* of a command whose words are not parsed: of the whole program */
+    char **words;       /* of the whole program */
     size_t plain_count; /* of operands_split: those in front that are not key=value */
     int colors;         /* of standard output (color.h): 0, 16 or 256 */
     output out;

@@ -117,9 +117,8 @@ void command_list(session *s) {
     put_commands(&s->out, false);
     output_text(&s->out,
                 "\n"
-                "SCHEME is a kind of ID from `firn schemes`, or a layout such as\n"
-                "\"time:41/ms@@2024-01-01 node:10 sequence:12\". TIME is RFC 3339, a date, or\n"
-                "@SECONDS. Options are --name value or name=value; firn COMMAND --help has them.\n"
+                "SCHEME is one of `firn schemes` or a layout; TIME is RFC 3339, or @SECONDS.\n"
+                "Options are --name value or name=value: `firn COMMAND --help` lists them.\n"
                 "Exit status: 0 done, 1 no, 2 usage, 3 store, 4 clock, 5 exhausted, 6 I/O.\n");
 }
 

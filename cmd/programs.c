@@ -46,8 +46,11 @@ int run_serve(session *s) {
 /* `words`: one for the program's name, the subcommand, its arguments, NULL. */
 static int use_lab(session *s, char **words) {
     static char lab[] = "firn-lab";
+    const char *option = s->option[OPTION_GAPS] != NULL    ? " --gaps"
+                         : s->option[OPTION_CHART] != NULL ? " --chart"
+                                                           : "";
     char what[80];
-    snprintf(what, sizeof what, "'%.20s' is in the laboratory, which", words[1]);
+    snprintf(what, sizeof what, "'%.20s%s' is in the laboratory, which", words[1], option);
     return become(s, what, lab, "firn-lab", words);
 }
 

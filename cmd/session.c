@@ -32,13 +32,13 @@ static int run(session *s, int count, char **words, const command_run runs[],
     if (s->command == NULL) {
         return command_unknown(s, words[1]);
     }
+    s->words = words;
     const command_run here = runs[s->command - commands];
     if (s->command->verbatim || here == NULL) {
         if (count == 3 && (strcmp(words[2], "--help") == 0 || strcmp(words[2], "-h") == 0)) {
             command_help(s, s->command, false);
             return STATUS_DONE;
         }
-        s->words = words;
         return here != NULL ? here(s) : elsewhere(s);
     }
     int status = command_parse(s, count - 1, words + 1);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn check --chart`: how many IDs were issued when, as a chart on the terminal or as bins.
  * Memory is bounded: when the times no longer fit the bins, the bins get longer. */
+#include "check/stream.h"
 #include "describe.h"
 #include "gaps.h"
 #include "shared/amounts.h"
 #include "shared/color.h"
 #include "shared/json.h"
-#include "stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>

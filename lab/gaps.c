@@ -4,12 +4,12 @@
  * ascend already. */
 #include "gaps.h"
 
+#include "check/stream.h"
 #include "infer.h"
 #include "join.h"
 #include "runs.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
-#include "stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>

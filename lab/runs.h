@@ -4,7 +4,7 @@
 #ifndef FIRN_RUNS_H
 #define FIRN_RUNS_H
 
-#include "spill.h"
+#include "check/spill.h"
 
 enum { RUNS_WORDS_MAX = 3 };
 

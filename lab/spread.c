@@ -3,6 +3,7 @@
  * by leading bits, modulo and hash, and how sorted they come. A scheme's IDs are made on a clock
  * and a store of this process alone: nothing durable is touched, and the rate is what it
  * would be. */
+#include "check/stream.h"
 #include "chisquare.h"
 #include "pure_verbs.h"
 #include "shard.h"
@@ -11,7 +12,6 @@
 #include "shared/json.h"
 #include "shared/operands.h"
 #include "shared/progress.h"
-#include "stream.h"
 
 #include <inttypes.h>
 #include <math.h>

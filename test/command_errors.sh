@@ -18,10 +18,10 @@ refuses "a command of firn in the laboratory" 2 "'new' is not in the laboratory:
 refuses "an unknown command in the laboratory has a neighbour" 2 "no command 'chose': did you mean .firn choose.[?]" lab chose
 mkdir "$TMPDIR/alone"
 cp "$FIRN" "$TMPDIR/alone/firn"
-for words in "odds uuid7" "lab odds uuid7"; do
+for words in "odds uuid7" "lab odds uuid7" "check --gaps"; do
     # shellcheck disable=SC2086 # words, to be split
     same "without the laboratory, firn $words says what to install" \
-        "6 firn: 'odds' is in the laboratory, which is not installed: install the package firn-lab (Debian), or put firn-lab next to firn, in $(printf '%.60s' "$TMPDIR/alone")" \
+        "6 firn: '$(case $words in *odds*) echo odds ;; *) echo "$words" ;; esac)' is in the laboratory, which is not installed: install the package firn-lab (Debian), or put firn-lab next to firn, in $(printf '%.60s' "$TMPDIR/alone")" \
         "$(said=$("$TMPDIR/alone/firn" $words 2>&1); echo "$? $said")"
 done
 same "and help shows its commands" "$("$FIRN" lab && "$FIRN" odds --help)" "$("$TMPDIR/alone/firn" lab && "$TMPDIR/alone/firn" odds --help)"

@@ -168,7 +168,7 @@ firn segment or =>
 firn nodes fr => free
 firn spread snowflake hist => history=
 firn lab => lab
-firn lab c => check choose
+firn lab c => choose
 firn lab xy =>
 firn lab spread snowflake hist => history=
 firn stamp log.csv --scheme snowflake data => datacenter=

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn check`: how many IDs of a stream are duplicates and how many are less than the one before.
  * While IDs ascend equal IDs are adjacent and nothing must be kept; else duplicates.c finds
- * them. */
+ * them. Gaps and charts are the laboratory's. */
 #include "duplicates.h"
-#include "gaps.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
 #include "stream.h"
@@ -270,7 +269,7 @@ int run_check(session *s) {
         return fail_usage(s, "--gaps, --chart and --sorted are different checks: use one of them");
     }
     if (gaps || chart) {
-        return gaps ? gaps_run(s) : chart_run(s);
+        return become_lab(s);
     }
     int status = stream_open(s, &run.stream, s->operands, s->operand_count);
     run.stream.whole = true;
