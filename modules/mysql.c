@@ -203,9 +203,10 @@ static void store_forget(void *self) {
 
 static void compose_raise(const mysql_store *store, mysql_statement *statement,
                           const firn_records *seen, const firn_records *next,
-                          const firn_raise *raise) {
+                          const firn_raise *raise, bool exactly) {
     char seal[SEAL_SIZE], note[FIRN_NOTE_SIZE];
-    const int64_t compared = raise->grant != 0 ? raise->min : -1; /* by its grant, too */
+    const int64_t compared = exactly || raise->grant != 0 ? raise->min : -1; /* by its grant, too */
+    const uint64_t also = exactly ? raise->grant : 0;
     snprintf(note, sizeof note, "%s", next->note);
     make_seal(store, seal, next->layout);
     if (!seen->key_known) {
@@ -213,10 +214,10 @@ static void compose_raise(const mysql_store *store, mysql_statement *statement,
                       next->mark.grant, note, next->ns, next->layout, next->floor, store->identity);
     } else if (next->own[OWN_SEALED] != 0) {
         maria_compose(store, statement, again_sql, raise->low, raise->count, next->mark.grant, note,
-                      next->ns, next->key, raise->min, raise->most, compared, raise->grant, seal);
+                      next->ns, next->key, raise->min, raise->most, compared, also, raise->grant, seal);
     } else {
         maria_compose(store, statement, raise_sql, raise->low, raise->count, next->mark.grant, note,
-                      next->ns, next->key, raise->min, raise->most, compared, raise->grant,
+                      next->ns, next->key, raise->min, raise->most, compared, also, raise->grant,
                       next->ns, next->layout, next->floor, store->identity);
     }
 }
@@ -253,10 +254,11 @@ static int send_mark(mysql_store *store, const mysql_statement *statement,
 }
 
 static int raise_mark(mysql_store *store, const firn_records *seen, firn_records *next,
-                      const firn_raise *raise, const module_points *points, firn_error *error) {
+                      const firn_raise *raise, bool exactly, const module_points *points,
+                      firn_error *error) {
     mysql_statement statement;
     uint64_t high;
-    compose_raise(store, &statement, seen, next, raise);
+    compose_raise(store, &statement, seen, next, raise, exactly);
     int code = send_mark(store, &statement, points, &high, error);
     if (code == FIRN_OK) {
         next->mark.high = (int64_t)high;
@@ -338,7 +340,7 @@ static int write_mark(mysql_store *store, const firn_records *seen, firn_records
     const firn_raise raise = {seen->mark.high, next->mark.high, seen->mark.high, 0,
                               seen->mark.grant};
     return verb == FIRN_VERB_GIVE_BACK ? lower_mark(store, seen, next, points, error)
-                                       : raise_mark(store, seen, next, &raise, points, error);
+                                       : raise_mark(store, seen, next, &raise, true, points, error);
 }
 
 /* The other records are written in the verb's transaction, which reads what was so when it
@@ -388,7 +390,8 @@ static int store_add(void *self, const firn_records *seen, firn_records *next,
     if (store->inside) {
         return store_write(store, seen, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error);
     }
-    int code = raise_mark(store, seen, next, raise, &firn__module_points[FIRN_VERB_RESERVE], error);
+    int code = raise_mark(store, seen, next, raise, false,
+                          &firn__module_points[FIRN_VERB_RESERVE], error);
     return code == FIRN_OK ? committed(store, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error)
                            : code;
 }

@@ -39,11 +39,11 @@ static const char read_sql[] =
 
 /* Raises a mark whose seal matches, without reading the namespace, which would double the time. The
  * reply has the number of changed rows and, as the last insert ID, the new mark. Its numbers are
- * low and count of the raise; then least and most; least again, or -1 without a grant, and the
- * grant of that. */
+ * low and count of the raise; then least and most; least again, or -1 if no grant is compared; 0 or
+ * the grant of that, and the grant again. */
 static const char again_sql[] =
     "UPDATE `@_mark` SET high = LAST_INSERT_ID(GREATEST(high, #) + #), `grant` = ^, note = $"
-    " WHERE ns = $ AND `key` = $ AND high BETWEEN # AND # AND (high > # OR `grant` IN (0, ^))"
+    " WHERE ns = $ AND `key` = $ AND high BETWEEN # AND # AND (high > # OR `grant` IN (^, ^))"
     " AND seal = $";
 
 /* Raises any mark, if the namespace is as it was read and current, and seals it. */
@@ -52,7 +52,7 @@ static const char raise_sql[] =
     " SET m.high = LAST_INSERT_ID(GREATEST(m.high, #) + #), m.`grant` = ^, m.note = $,"
     " m.seal = CONCAT(n.identity, ' ', n.layout)"
     " WHERE m.ns = $ AND m.`key` = $ AND m.high BETWEEN # AND #"
-    " AND (m.high > # OR m.`grant` IN (0, ^))"
+    " AND (m.high > # OR m.`grant` IN (^, ^))"
     " AND n.name = $ AND n.layout = $ AND n.floor = # AND n.identity = $";
 
 /* The same for a key without a mark. Fails if another process has created the key first. It does

@@ -125,9 +125,11 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
     }
 }
 
-/* Raises the mark as the verb's own transaction (`points`), or as a part of it. */
+/* Raises the mark as the verb's own transaction (`points`), or as a part of it. `exactly`: the mark
+ * has the grant of the raise, not 0. */
 static int raise_mark(postgres_store *store, const firn_records *seen, firn_records *next,
-                      const firn_raise *raise, const module_points *points, firn_error *error) {
+                      const firn_raise *raise, bool exactly, const module_points *points,
+                      firn_error *error) {
     char numbers[7][MODULE_NUMBER_SIZE], note[FIRN_NOTE_SIZE];
     const char *values[] = {next->ns,
                             next->key,
@@ -142,7 +144,8 @@ static int raise_mark(postgres_store *store, const firn_records *seen, firn_reco
                             store->backend,
                             store->marks,
                             store->taken,
-                            module_digits(numbers[6], (int64_t)raise->grant)};
+                            module_digits(numbers[6], (int64_t)raise->grant),
+                            exactly ? "false" : "true"};
     PGresult *row = NULL;
     make_readable(note, next->note);
     int code = postgres_taken(store, next, error);
@@ -224,7 +227,7 @@ static int write_mark(postgres_store *store, const firn_records *seen, firn_reco
     const firn_raise raise = {seen->mark.high, next->mark.high, seen->mark.high, 0,
                               seen->mark.grant};
     return verb == FIRN_VERB_GIVE_BACK ? lower_mark(store, seen, next, points, error)
-                                       : raise_mark(store, seen, next, &raise, points, error);
+                                       : raise_mark(store, seen, next, &raise, true, points, error);
 }
 
 /* Ends the verb's transaction after its last write. If that was too late, nothing of it may count,
@@ -265,7 +268,7 @@ static int postgres_write(void *self, const firn_records *seen, firn_records *ne
 static int postgres_add(void *self, const firn_records *seen, firn_records *next,
                         const firn_raise *raise, firn_error *error) {
     postgres_store *store = self;
-    int code = raise_mark(store, seen, next, raise,
+    int code = raise_mark(store, seen, next, raise, false,
                           store->inside ? NULL : &firn__module_points[FIRN_VERB_RESERVE], error);
     code = end_inside(store, code, FIRN_VERB_RESERVE, error);
     return code == FIRN_OK ? committed(store, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error)

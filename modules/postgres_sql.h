@@ -123,14 +123,16 @@ static const struct statement_text {
               " LEFT JOIN \"@_mark\" m ON m.ns = $1 AND m.key = $2",
               2},
     /* Raises a mark that exists: $3 low, $4 count; $5 least and $6 most of the mark that it has
-     * then; $14: the grant of the least. $9 to $13: UNCHANGED. */
+     * then; $14: the grant of the least; $15: 0 is allowed too, and 0 here any. $9 to $13:
+     * UNCHANGED. */
     [RAISE] = {"firn_raise",
                "UPDATE \"@_mark\" m SET high = greatest(m.high, $3::bigint) + $4::bigint,"
                " \"grant\" = $7::bigint, note = $8 FROM \"@_namespace\" n"
                " WHERE m.ns = $1 AND m.key = $2 AND m.high BETWEEN $5::bigint AND $6::bigint"
-               " AND (m.high > $5::bigint OR $14::bigint = 0 OR m.\"grant\" IN (0, $14::bigint)) "
-               "AND" UNCHANGED " RETURNING m.high",
-               14},
+               " AND (m.high > $5::bigint OR m.\"grant\" = $14::bigint"
+               " OR ($15::boolean AND 0 IN (m.\"grant\", $14::bigint)))"
+               " AND" UNCHANGED " RETURNING m.high",
+               15},
     /* The same for a key without a mark. */
     [CREATE] = {"firn_create",
                 "INSERT INTO \"@_mark\"(ns, key, high, \"grant\", note)"

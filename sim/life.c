@@ -79,7 +79,10 @@ static void plan_policies(char text[200], const profile *space) {
     static const int64_t windows[] = {1, 2, 5, 20, 100};
     int64_t back = backs[draw(4)];
     text[0] = '\0';
-    if (chance(800)) {
+    if (sim.is_long && space->nodes > 0) {
+        static const int seconds[] = {5, 30, 120, 600};
+        append(text, 200, " reach=10min window=%ds", seconds[draw(4)]);
+    } else if (chance(800)) {
         append(text, 200, " window=%dms", (int)windows[draw(5)]);
     }
     if (chance(800)) {
@@ -362,13 +365,13 @@ static void back_date(sim_maker *maker) {
 /* A job from its first record on, or a part of it, to simulate a kill. */
 static void do_job(const sim_maker *maker) {
     const profile *space = &plan.spaces[0];
-    char name[8];
+    char name[8], keys[64];
     firn_error error = {0};
     firn_job *job = NULL;
     unsigned which = (unsigned)draw(SIM_JOBS), rows = 1 + (unsigned)draw(JOB_ROWS);
     firn_job_config config = {.size = sizeof config,
                               .scheme = space->scheme,
-                              .keys = space->keys,
+                              .keys = keys,
                               .store = maker->link,
                               .name = name,
                               .digest = 100 + which,
@@ -377,6 +380,7 @@ static void do_job(const sim_maker *maker) {
         return;
     }
     snprintf(name, sizeof name, "job%u", which);
+    snprintf(keys, sizeof keys, "%s%s", space->keys, sim.is_long ? " reach=10min" : "");
     sim.fiber->calls_in_call = 0;
     int code = firn_job_open(&job, &config, &error);
     told(maker, code, &error);

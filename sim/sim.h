@@ -263,6 +263,7 @@ typedef struct world {
     int child_number;     /* of the child that is served or judged; 0: none */
     bool whole;           /* nobody else's turn now: the store does each verb in one step */
     bool storm;           /* of copies: short lives on one node, and nothing else goes wrong */
+    bool is_long;         /* namespaces with nodes have reach=10min */
     bool plant_duplicate; /* the self-check: one ID is shown to the judge twice */
     int64_t now;          /* true time, ns since 1970 */
     int64_t pace;         /* how fast it passes, ns */

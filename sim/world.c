@@ -182,7 +182,11 @@ void world_make(uint64_t seed) {
     sim.back = false;
     /* The guard of a restored store protects the grants that it forgot, with any clocks of its
      * users. Nobody is paused between reading the store's clock and the call. */
-    sim.restores = !sim.storm && chance(100) ? 40 : 0;
+    sim.is_long = !sim.storm && chance(100);
+    sim.restores = !sim.storm && chance(sim.is_long ? 600 : 100) ? 40 : 0;
+    if (sim.is_long && sim.restores > 0) {
+        sim.pace = SECOND; /* a run then outlasts the guard of short windows */
+    }
     if (sim.restores > 0) {
         sim.pauses = 0;
     }

@@ -259,7 +259,7 @@ static int send_claim(firn_gen *gen, firn__claim *claim, bool again, firn__windo
         assert(first >= claim->earliest);
         out->base_tick = claim->base_tick;
         out->node = claim->node;
-        out->first = out->granted = first - firn__slots_of(gen, claim->base_tick);
+        out->first = first - firn__slots_of(gen, claim->base_tick);
         out->grant = grant;
         out->twice = sending.twice;
         out->reserved = true;

@@ -395,7 +395,8 @@ static int read_later(engine *e, turn *t, int round, bool surely, firn_error *er
 }
 
 static int write_records(engine *e, turn *t, firn_error *error) {
-    return t->verb == FIRN_VERB_RESERVE && t->which == FIRN_RECORD_KEY && e->driver->add != NULL
+    const bool any_mark = t->verb == FIRN_VERB_RESERVE && t->request->own.high == 0;
+    return any_mark && t->which == FIRN_RECORD_KEY && e->driver->add != NULL
                ? e->driver->add(e->self, &t->seen, &t->next, &t->raise, error)
                : e->driver->write(e->self, &t->seen, &t->next, t->which, t->verb, error);
 }

@@ -42,9 +42,8 @@ typedef struct firn__window {
     firn_id base; /* everything of the ID that does not change: constants and fields */
 
     /* The renewer's, under the renewal lock. */
-    uint64_t node;   /* joined; 0 without a node */
-    int64_t first;   /* the first slot, relative */
-    int64_t granted; /* the first slot of the last grant: nothing before it is given back */
+    uint64_t node; /* joined; 0 without a node */
+    int64_t first; /* the first slot, relative */
     uint64_t grant;
     bool reserved;          /* from a store */
     bool twice;             /* a request went out more than once: never given back */
@@ -407,10 +406,13 @@ firn__window *firn__window_new(firn_gen *gen, int *code, firn_error *error);
 void firn__window_drop(firn_gen *gen, firn__window *window);
 /* Opens it as number k. */
 int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_error *error);
-/* Sets from which slot on to renew: half way from `from` to the end. */
-void firn__window_set_soft(firn__window *window, int64_t from);
+/* Sets from which slot on to renew: half way from `from` to the end, or 30 s after `from`, whichever
+ * is sooner. */
+void firn__window_set_soft(const firn_gen *gen, firn__window *window, int64_t from);
 /* The same, from the cursor. */
-void firn__window_renew_soon(firn__window *window);
+void firn__window_renew_soon(const firn_gen *gen, firn__window *window);
+/* Returns `slots`, or fewer if the next renewal may not wait that long. */
+int64_t firn__window_wait(const firn_gen *gen, int64_t slots);
 /* Closes the open window of a generator that is not shared, so that the next call of every thread
  * asks the renewer. Any thread, without the lock. */
 static inline void firn__window_shut(firn__window *window) {

@@ -62,6 +62,12 @@ void firn__forget_last(firn__memory *memory) {
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 int firn__refuse_busy(firn_error *error, const firn_request *request, int64_t high) {
+    if (high <= request->latest) {
+        return firn_error_set(error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
+                              "%.60s/%.63s is no longer reserved up to " FIRN__LIMIT(
+                                  "%" PRId64) " by this grant, but up to " FIRN__VALUE("%" PRId64),
+                              request->ns, request->key, request->latest, high);
+    }
     return firn_error_set(
         error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
         "%.60s/%.63s is reserved up to " FIRN__VALUE("%" PRId64) ", past " FIRN__LIMIT("%" PRId64),
@@ -217,6 +223,13 @@ bool firn__raise_allows(const firn_raise *raise, firn_mark mark, int64_t *first)
            *first <= raise->most;
 }
 
+/* A copy of a renewal that arrives after its window was given back must not restore the mark: a
+ * copy of the give back would then free slots that another process has. */
+static bool continues_own(const firn_request *request, const firn_mark *mark) {
+    return request->own.high == 0 ||
+           (mark->high == request->own.high && mark->grant == request->own.grant);
+}
+
 static int refuse_reach(firn_error *error, const firn_request *request,
                         const firn__verdict *verdict, const char *where) {
     return firn_error_set(error, FIRN_ECLOCK, FIRN_CURE_FIX_CLOCK,
@@ -256,10 +269,12 @@ int firn__law_reserve(firn__verdict *out, const firn__store_record *kept,
         out->raise.min = 0;
         out->raise.grant = 0;
     }
-    if (firn__raise_allows(&out->raise, kept->mark, &out->first)) {
+    const bool allowed = firn__raise_allows(&out->raise, kept->mark, &out->first);
+    const bool continues = continues_own(request, &kept->mark);
+    if (allowed && continues) {
         return FIRN_OK;
     }
-    if (out->first <= request->latest) {
+    if (out->first <= request->latest && continues) {
         return refuse_reach(error, request, out, where);
     }
     *held = kept->mark.high < out->floor ? (firn_mark){out->floor, 0} : kept->mark;

@@ -83,6 +83,7 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
  * {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own
  * grant
  *         is 0 there: a late copy may have been carried out where the slots are another's
+ *     the request continues a mark (`own`), and the key has another one: FIRN_EBUSY, `held` likewise
  *     first + count past the guard of slots with a time: FIRN_ECLOCK
  *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
@@ -103,7 +104,8 @@ int firn__law_relabel(int64_t *floor, const firn__store_record *kept, const firn
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-/* FIRN_EBUSY: the key is reserved up to `high`, beyond the request. */
+/* FIRN_EBUSY: the key is reserved up to `high`, beyond the request, or by another grant than the one
+ * that the request continues. */
 int firn__refuse_busy(firn_error *error, const firn_request *request, int64_t high);
 /* FIRN_ESTORE: other processes write the same key continuously. */
 int firn__refuse_contended(firn_error *error, const char *where, const char *key);

@@ -215,7 +215,7 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
                                                     memory_order_acq_rel, memory_order_acquire)) {
             for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
                 if (firn__window_of(gen, k) != NULL) {
-                    firn__window_renew_soon(firn__window_of(gen, k));
+                    firn__window_renew_soon(gen, firn__window_of(gen, k));
                 }
             }
         }

@@ -34,12 +34,11 @@ static int renewed(firn_gen *gen, firn__window *window, int64_t end, const firn_
     } else {
         assert(request->count > 0); /* the end never falls */
         window->grant = request->grant;
-        window->granted = end;
         atomic_store_explicit(&window->end, end + request->count,
                               memory_order_release); /* raised in place: granted at the old end */
         /* Last: a process that is killed before leaves a request to be sent again. */
         window->pending_grant = 0;
-        firn__window_set_soft(window, next);
+        firn__window_set_soft(gen, window, next);
         firn__count(&gen->live->any.renewals);
         return code;
     }
@@ -52,7 +51,8 @@ static int renewed(firn_gen *gen, firn__window *window, int64_t end, const firn_
         window->pending_count = request->count;
     }
     next = next < end ? next : end;
-    int64_t soft = next + (end - next) / 4 + 1; /* try again a quarter of the rest later */
+    /* Try again a quarter of the rest later. */
+    int64_t soft = next + firn__window_wait(gen, (end - next) / 4) + 1;
     atomic_store_explicit(&window->soft, soft < end ? soft : end, memory_order_release);
     return code;
 }
@@ -70,7 +70,8 @@ static int renew(firn_gen *gen, firn__window *window, const firn__need *need, bo
                             .earliest = base + end,
                             .latest = base + end,
                             .grant = window->pending_grant,
-                            .note = gen->kept.note};
+                            .note = gen->kept.note,
+                            .own = {base + end, window->grant}};
     snprintf(key, sizeof key, "%" PRIu64, window->node);
     if (!again) {
         request.count = renewal_count(gen, window, end, need);

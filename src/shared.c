@@ -324,7 +324,6 @@ int firn__shared_place(firn_gen *gen, const firn__window *claimed, firn__window 
                               "the store of %s has lost reservations and grants slots again",
                               gen->ns);
     }
-    window->granted = first;
     window->grant = claimed->grant;
     window->twice = true; /* so that nothing of it is ever given back */
     window->lost = false;

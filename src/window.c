@@ -20,6 +20,9 @@
 #define FIRN_CHUNK_PAGES 64
 #endif
 #define CHUNK (FIRN_CHUNK_PAGES * PAGE)
+/* A window of 10 min is renewed when it has 9.5 min left, so a process whose store goes away issues
+ * for that long. */
+#define RENEW_MS 30000
 
 /* A page holds a head and as many windows as fit. When all of them are retired, the kernel
  * takes the page back, and it reads as zero from then on: closed. */
@@ -80,16 +83,21 @@ static void free_page(const firn__window *window) {
     }
 }
 
-void firn__window_set_soft(firn__window *window, int64_t from) {
+int64_t firn__window_wait(const firn_gen *gen, int64_t slots) {
+    const int64_t most = firn__slots_of(gen, (uint64_t)firn__ms_ticks(gen, RENEW_MS));
+    return slots < most ? slots : most;
+}
+
+void firn__window_set_soft(const firn_gen *gen, firn__window *window, int64_t from) {
     int64_t end = firn__end_of(window);
-    int64_t soft = window->reserved ? from + (end - from) / 2 : end;
+    int64_t soft = window->reserved ? from + firn__window_wait(gen, (end - from) / 2) : end;
     soft = soft < from + 1 ? from + 1 : soft;
     atomic_store_explicit(&window->soft, soft < end ? soft : end,
                           memory_order_release); /* never past the grant */
 }
 
-void firn__window_renew_soon(firn__window *window) {
-    firn__window_set_soft(window, (int64_t)firn__next_of(window));
+void firn__window_renew_soon(const firn_gen *gen, firn__window *window) {
+    firn__window_set_soft(gen, window, (int64_t)firn__next_of(window));
 }
 
 int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_error *error) {
@@ -118,7 +126,7 @@ int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_e
         }
         /* First: what is open is chosen, wherever a process is killed. */
         firn__shared_choose(gen, window);
-        firn__window_set_soft(window, first + start);
+        firn__window_set_soft(gen, window, first + start);
         atomic_store_explicit(&window->cursor, FIRN__OPEN | (uint64_t)(first + start),
                               memory_order_release);
         atomic_store_explicit(&gen->live->any.windows[k], window, memory_order_seq_cst);
@@ -157,18 +165,13 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
     note_last(gen, window, (uint64_t)next);
     bool mine = window->reserved && !window->twice && window->pending_grant == 0 && !window->lost &&
                 !firn__is_renewed(gen); /* else another copy of the process may have it */
-    /* Nothing before the last grant is given back: the network may repeat an earlier request, and a
-     * give back below it would then meet an equal mark and grant. An embedded store has no such
-     * requests. */
-    bool all = window->reserved && firn__store_embedded(gen->store);
-    int64_t back_to = next > window->granted || all ? next : window->granted;
     /* Of a shared window nothing is given back: a thread that was stopped may have seen its end. */
-    if (give_back && mine && back_to < end && gen->shared == NULL) {
+    if (give_back && mine && next < end && gen->shared == NULL) {
         int64_t base = firn__slots_of(gen, window->base_tick);
         firn_mark mark = {base + end, window->grant};
         char key[FIRN_KEY_SIZE];
         snprintf(key, sizeof key, "%" PRIu64, window->node);
-        code = firn_store_give_back(gen->store, gen->ns, key, &mark, base + back_to, error);
+        code = firn_store_give_back(gen->store, gen->ns, key, &mark, base + next, error);
         firn__count(&live->any.give_backs);
     }
     firn__shared_choose(gen, NULL);

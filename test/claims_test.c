@@ -637,7 +637,8 @@ static void a_namespace_has_one_reach(void **state) {
     refused(FOUR, "ns=long reach=10min window=600001ms", FIRN_ERANGE, "1ms to 10min");
 }
 
-static void a_renewal_keeps_to_the_long_reach(void **state) {
+/* It keeps to the long reach, and 9.5 min in hand, less the time since the last call. */
+static void a_long_window_is_renewed_early(void **state) {
     (void)state;
     use_store_of("elsewhere");
     firn_gen *gen = opened(FOUR, "reach=10min max_wait=0");
@@ -649,7 +650,43 @@ static void a_renewal_keeps_to_the_long_reach(void **state) {
         assert_true(world.log.reserves == reserves ||
                     end_of_last_request() <= firn__slots_of(gen, there + 614000 + 3));
     }
-    assert_in_range(world.log.reserves, 6, 9); /* from half of each window on */
+    assert_int_equal(world.log.reserves, 41);
+    closed(gen);
+    gen = opened(FOUR, "reach=10min max_wait=0");
+    const int before = world.log.reserves;
+    for (int i = 0; i < 600; i++) {
+        int64_t wait_ms;
+        pass(&world.clock, SECOND);
+        assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
+        assert_true(status_of(gen).end >= firn__slots_of(gen, now_of(gen) + 570000 - 1));
+    }
+    assert_in_range(world.log.reserves - before, 19, 20);
+    closed(gen);
+}
+
+/* Each try is 30 s after the one before, until the last half minute. */
+static void a_long_window_outlives_its_store(void **state) {
+    (void)state;
+    use_store_of("elsewhere");
+    firn_gen *gen = opened(FOUR, "reach=10min max_wait=0");
+    const int64_t began = (int64_t)now_of(gen);
+    firn_id id;
+    firn_error error;
+    int code = FIRN_OK, seconds = 0;
+    next(gen);
+    world.log.fate = FATE_DOWN;
+    world.log.fated = -1;
+    while (code == FIRN_OK && seconds < 1000) {
+        pass(&world.clock, SECOND);
+        seconds++;
+        code = firn_next(gen, &id, &error);
+    }
+    assert_in_range(seconds, 600, 601);
+    assert_int_equal(code, FIRN_ESTORE);
+    world.log.fated = 0;
+    next(gen);
+    assert_true(status_of(gen).first >= firn__slots_of(gen, (uint64_t)began + 600000));
+    assert_int_equal(status_of(gen).claims, 2);
     closed(gen);
 }
 
@@ -843,7 +880,8 @@ int main(void) {
         TEST(a_renewal_beyond_the_reach_is_not_sent),
         TEST(window_lead_and_skew_fit_into_the_reach),
         TEST(a_namespace_has_one_reach),
-        TEST(a_renewal_keeps_to_the_long_reach),
+        TEST(a_long_window_is_renewed_early),
+        TEST(a_long_window_outlives_its_store),
         TEST(an_absent_namespace_may_have_had_the_longest_reach),
         TEST(every_node_is_claimed_beside_one_of_history),
         TEST(a_store_without_a_clock_is_not_compared),

@@ -220,9 +220,48 @@ static void go_back(firn_store *store, const bench *b, const char *probe) {
     assert_int_equal(first, 9000);
 }
 
+/* A renewal is granted where the key has exactly the mark that it continues, also if this handle
+ * remembers that mark, and another one has given back down to it since. */
+static void check_renewals(firn_store *store, firn_store *other) {
+    static const struct {
+        firn_mark own;
+        int64_t from;
+        int code;
+    } tries[] = {{{HIGH, OWN_GRANT + 2}, HIGH, FIRN_EBUSY},
+                 {{HIGH - 1, OWN_GRANT}, HIGH, FIRN_EBUSY},
+                 {{HIGH + 1, OWN_GRANT}, HIGH + 1, FIRN_EBUSY},
+                 {{HIGH, OWN_GRANT}, HIGH, FIRN_OK}}; /* last: the next one begins with its write */
+    firn_mark held;
+    int64_t first;
+    must_reserve(store, "renewals", "1", HIGH, 0, 0);
+    for (size_t i = 0; i < LENGTH(tries); i++) {
+        const int64_t from = tries[i].from;
+        firn_request request = {"renewals", ROW, "1", COUNT, from, from, 1 + 2 * i, "", 0};
+        request.own = tries[i].own;
+        const int code = firn_store_reserve(store, &request, &first, &held, NULL);
+        assert_int_equal(code, tries[i].code);
+        assert_true(code == FIRN_OK ? first == from : held.grant == OWN_GRANT);
+    }
+    const firn_mark theirs = {HIGH + 2 * COUNT, 99};
+    firn_request request = {"renewals", ROW, "1", COUNT, 0, WINDOW, theirs.grant, "", 0};
+    assert_int_equal(firn_store_reserve(other, &request, &first, &held, NULL), FIRN_OK);
+    assert_int_equal(first, HIGH + COUNT);
+    assert_int_equal(firn_store_give_back(other, "renewals", "1", &theirs, first, NULL), FIRN_OK);
+    request = (firn_request){"renewals", ROW, "1", COUNT, first, first, 11, "", 0};
+    request.own = (firn_mark){HIGH + COUNT, 7};
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, NULL), FIRN_EBUSY);
+    assert_true(held.high == HIGH + COUNT && held.grant == 0);
+}
+
 static void every_engine_follows_the_law(void **state) {
     firn_store *store = store_of(state);
     const bench *b = *state;
+    firn_store *other = store;
+    assert_true(!b->row->shared || open_store(&other, b->url, NULL) == FIRN_OK);
+    check_renewals(store, other);
+    if (other != store) {
+        firn_store_close(other);
+    }
     compared = 0;
     prepare(store, "clean", 0, false);
     compare_known(store, "clean", 0, false);
@@ -567,6 +606,10 @@ static void what_a_refusal_of_another_layout_says(void **state) {
     assert_int_equal(firn__refuse_busy(&error, &request, 12), FIRN_EBUSY);
     says(&error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
          "a/1 is reserved up to 12, past 9: use another node, or wait");
+    const firn_request renewal = {.ns = "a", .key = "1", .latest = 9, .own = {9, 7}};
+    assert_int_equal(firn__refuse_busy(&error, &renewal, 8), FIRN_EBUSY);
+    says(&error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
+         "a/1 is no longer reserved up to 9 by this grant, but up to 8: use another node, or wait");
     assert_int_equal(firn__refuse_contended(&error, "store", "1"), FIRN_ESTORE);
     says(&error, FIRN_ESTORE, FIRN_CURE_TRY_AGAIN,
          "store store: other processes keep changing 1: try again");
@@ -663,6 +706,45 @@ static void what_a_closed_namespace_allows(void **state) {
             tries[i].code);
         if (tries[i].code == FIRN_ESTORE) {
             assert_int_equal(error.cure, i == 0 ? FIRN_CURE_NEW_NAMES : FIRN_CURE_REOPEN);
+        }
+    }
+}
+
+/* It continues no other mark: not a lower one, and not one of another grant. */
+static void what_a_renewal_continues(void **state) {
+    static const firn__memory nothing;
+    static const struct {
+        firn_mark mark;
+        bool current;
+        int64_t guard;
+        int code;
+    } tries[] = {
+        {{100, 7}, true, 0, FIRN_OK},    {{100, 7}, true, 500, FIRN_OK},
+        {{100, 0}, true, 0, FIRN_EBUSY}, {{100, 9}, true, 0, FIRN_EBUSY},
+        {{99, 7}, true, 500, FIRN_EBUSY}, {{0, 0}, true, 500, FIRN_EBUSY},
+        {{101, 7}, true, 0, FIRN_EBUSY}, {{100, 7}, false, 0, FIRN_EBACK},
+        {{100, 7}, false, 500, FIRN_EBUSY},
+    };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(tries); i++) {
+        const firn__store_record kept = {
+            .known = true, .current = tries[i].current, .layout = ROW, .mark = tries[i].mark};
+        const firn_request request = {.ns = "ns",
+                                      .layout = ROW,
+                                      .key = "1",
+                                      .count = 10,
+                                      .earliest = 100,
+                                      .latest = 100,
+                                      .grant = 3,
+                                      .guard = tries[i].guard,
+                                      .own = {100, 7}};
+        firn__verdict verdict;
+        firn_mark held = {-3, 3};
+        const int code =
+            firn__law_reserve(&verdict, &kept, &nothing, &request, "store", &held, NULL);
+        assert_int_equal(code, tries[i].code);
+        if (code == FIRN_EBUSY && tries[i].current) {
+            assert_true(held.high == tries[i].mark.high && held.grant == tries[i].mark.grant);
         }
     }
 }
@@ -808,6 +890,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test(what_the_smallest_guard_allows),
         cmocka_unit_test(what_a_closed_namespace_allows),
         cmocka_unit_test(what_a_busy_key_shows_in_doubt),
+        cmocka_unit_test(what_a_renewal_continues),
         cmocka_unit_test(what_loses_a_mark),
         cmocka_unit_test(what_an_older_mark_allows),
         cmocka_unit_test(what_a_relabel_may),

@@ -433,6 +433,12 @@ typedef struct firn_entropy {
 #define FIRN_NS_SIZE   256                /* room for a namespace */
 #define FIRN_NOTE_SIZE 128                /* room for a note */
 
+/* The state of a key. */
+typedef struct firn_mark {
+    int64_t high;   /* the high-water mark: the first slot that was never reserved */
+    uint64_t grant; /* of the last reservation; 0 after a give back */
+} firn_mark;
+
 /* A reservation of `count` slots from max(high, earliest) on, which must be <= latest. */
 typedef struct firn_request {
     const char *ns;     /* namespace */
@@ -451,13 +457,10 @@ typedef struct firn_request {
     int64_t guard_known_ms; /* until then (CLOCK_BOOTTIME) `guard_more` is not added */
     int64_t guard_more; /* 0, or slots that are added to the guard if the namespace has no record:
                          * a lost record may have had a longer reach */
+    firn_mark own; /* of a renewal: the mark that it continues. A store with any other mark refuses
+                    * it (FIRN_EBUSY), so no late copy of it is carried out after a give back;
+                    * {0, 0}: any mark */
 } firn_request;
-
-/* The state of a key. */
-typedef struct firn_mark {
-    int64_t high;   /* the high-water mark: the first slot that was never reserved */
-    uint64_t grant; /* of the last reservation; 0 after a give back */
-} firn_mark;
 
 /* A key in a listing. The strings are valid during the call. */
 typedef struct firn_holding {
@@ -483,7 +486,7 @@ typedef struct firn_store_options {
 
 /* The methods of a store that a program brings itself: see firn_store_wrap. They are called by any
  * thread, one at a time per handle. firn/store.h is for a kind of store that has a URL. */
-#define FIRN_STORE_OPS_VERSION 3
+#define FIRN_STORE_OPS_VERSION 4
 typedef struct firn_store_ops {
     uint32_t version;   /* FIRN_STORE_OPS_VERSION */
     const char *scheme; /* the kind of store, for errors */

@@ -364,6 +364,7 @@ pub struct firn_request {
     pub guard_shift: u32,
     pub guard_known_ms: i64,
     pub guard_more: i64,
+    pub own: firn_mark,
 }
 
 #[repr(C)]
