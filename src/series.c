@@ -334,8 +334,8 @@ static int check_definition(const firn_series *series, const series_look *look, 
                : firn__fail(
                      error, FIRN_ENAMESPACE,
                      "series %.63s is '" FIRN__LIMIT(
-                         "%s") "' in the store: leave the definition out to use that one, or "
-                               "use another series",
+                         "%.200s") "' in the store: leave the definition out to use that one, or "
+                                   "use another series",
                      series->name, look->layout + sizeof series_lead - 1);
 }
 

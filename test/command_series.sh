@@ -55,7 +55,7 @@ check "prune, too" "$FIRN" series prune in_America/New_York --before 2012-01-01 
 refuses "so the day before is closed" 1 "period 2011-12-31 of series in_America/New_York is closed" series in_America/New_York --at 2011-12-31
 refuses "peek of another template" 2 "leave the definition out" series peek invoices 'template=A{year}{counter:7}'
 
-# The store loses numbers: the series goes on only from a number above all of the present period, which closes the others.
+# The store loses numbers: the series continues only from a number above all of the present period, which closes the others.
 lost() {
     cp "$TMPDIR/copy.db" "$TMPDIR/loses.db"
     rm -f "$TMPDIR/loses.db-wal" "$TMPDIR/loses.db-shm"
@@ -64,14 +64,14 @@ FIRN_STORE=sqlite:$TMPDIR/loses.db
 says "a series" 2020-01-001 series monthly 'template={year}-{month}-{counter:3}' late=1 --at 2020-01-05
 month=$(date -u +%Y-%m)
 before=$(date -u -d "$month-15 -1 month" +%Y-%m)
-says "of which the month before is open" "$before-001" series monthly --at "$before-15"
+says "whose month before is open" "$before-001" series monthly --at "$before-15"
 cp "$TMPDIR/loses.db" "$TMPDIR/copy.db"
 "$FIRN" series monthly -n 3 >"$TMPDIR/numbers"
 "$FIRN" series monthly -n 3 --at "$before-15" >>"$TMPDIR/numbers"
 lost
 refuses "a store that lost numbers" 3 "advance its present period" series monthly
 refuses "the month before does not end the doubt" 3 "advance its present period" series advance monthly --min 100 --at "$before-15"
-refuses "so there is none yet" 3 "advance its present period" series monthly
+refuses "so no number comes yet" 3 "advance its present period" series monthly
 says "the present month does" "$month-100" series advance monthly --min 100
 "$FIRN" series monthly -n 3 >>"$TMPDIR/numbers"
 refuses "and closes the month before" 1 "period $before of series monthly is closed" series monthly --at "$before-15"
