@@ -166,11 +166,8 @@ static void damaged_files_are_refused_or_read(void **state) {
 /* Rules that no zone has at present: days counted from 0 or 1, summer time for the whole year. */
 static void rules_of_every_kind_are_read(void **state) {
     (void)state;
-    const char *const rules[] = {"<+03>-3",
-                                 "AAA-1BBB,J60,J300/3:30",
-                                 "AAA5BBB4,59/-1,299/25:10:05",
-                                 "AAA3BBB,M3.2.0/-2,M11.1.0/26",
-                                 "AAA-12BBB,M10.5.6/0,M2.4.3"};
+    const char *const rules[] = {"<+03>-3", "AAA-1BBB,J60,J300/3:30", "AAA5BBB4,59/-1,299/25:10:05",
+                                 "AAA3BBB,M3.2.0/-2,M11.1.0/26", "AAA-12BBB,M10.5.6/0,M2.4.3"};
     static const uint8_t zeros[6] = {0};
     char path[300];
     setenv("TZDIR", folder, 1);
