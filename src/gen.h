@@ -406,12 +406,12 @@ firn__window *firn__window_new(firn_gen *gen, int *code, firn_error *error);
 void firn__window_drop(firn_gen *gen, firn__window *window);
 /* Opens it as number k. */
 int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_error *error);
-/* Sets from which slot on to renew: half way from `from` to the end, or 30 s after `from`, whichever
- * is sooner. */
+/* Sets from which slot on to renew: half way from `from` to the end, but at most 30 s after
+ * `from`. */
 void firn__window_set_soft(const firn_gen *gen, firn__window *window, int64_t from);
 /* The same, from the cursor. */
 void firn__window_renew_soon(const firn_gen *gen, firn__window *window);
-/* So many slots, but not more than the next renewal may wait. */
+/* This number of slots, but at most as many as the next renewal may wait. */
 int64_t firn__window_wait(const firn_gen *gen, int64_t slots);
 /* Closes an open window that is one process's, so that every call comes to look. Any thread,
  * without the lock. */

@@ -710,7 +710,7 @@ static void what_a_closed_namespace_allows(void **state) {
     }
 }
 
-/* It continues no other mark: not a lower one, and not one of another grant. */
+/* A renewal continues no other mark: neither a lower mark nor one of another grant. */
 static void what_a_renewal_continues(void **state) {
     static const firn__memory nothing;
     static const struct {
@@ -719,10 +719,10 @@ static void what_a_renewal_continues(void **state) {
         int64_t guard;
         int code;
     } tries[] = {
-        {{100, 7}, true, 0, FIRN_OK},    {{100, 7}, true, 500, FIRN_OK},
-        {{100, 0}, true, 0, FIRN_EBUSY}, {{100, 9}, true, 0, FIRN_EBUSY},
-        {{99, 7}, true, 500, FIRN_EBUSY}, {{0, 0}, true, 500, FIRN_EBUSY},
-        {{101, 7}, true, 0, FIRN_EBUSY}, {{100, 7}, false, 0, FIRN_EBACK},
+        {{100, 7}, true, 0, FIRN_OK},       {{100, 7}, true, 500, FIRN_OK},
+        {{100, 0}, true, 0, FIRN_EBUSY},    {{100, 9}, true, 0, FIRN_EBUSY},
+        {{99, 7}, true, 500, FIRN_EBUSY},   {{0, 0}, true, 500, FIRN_EBUSY},
+        {{101, 7}, true, 0, FIRN_EBUSY},    {{100, 7}, false, 0, FIRN_EBACK},
         {{100, 7}, false, 500, FIRN_EBUSY},
     };
     (void)state;

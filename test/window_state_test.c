@@ -144,9 +144,10 @@ static void failed_claims_take_no_memory(void **state) {
 static void a_renewal_starts_half_way_or_after_30_s(void **state) {
     static const struct {
         int64_t from, end, soft;
-    } cases[] = {{0, 100, 50},         {10, 14, 12},       {10, 13, 11},         {10, 12, 11},
-                 {10, 11, 11},         {10, 10, 10},       {90, 100, 95},        {0, 60000, 30000},
-                 {0, 60002, 30000},    {7, 60005, 30006},  {100, 600100, 30100}, {580000, 600000, 590000}};
+    } cases[] = {{0, 100, 50},      {10, 14, 12},         {10, 13, 11},
+                 {10, 12, 11},      {10, 11, 11},         {10, 10, 10},
+                 {90, 100, 95},     {0, 60000, 30000},    {0, 60002, 30000},
+                 {7, 60005, 30006}, {100, 600100, 30100}, {580000, 600000, 590000}};
     const firn_gen gen = {.scheme = {.tick_ns = MS}, .s = 0};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
