@@ -214,7 +214,8 @@ static void compose_raise(const mysql_store *store, mysql_statement *statement,
                       next->mark.grant, note, next->ns, next->layout, next->floor, store->identity);
     } else if (next->own[OWN_SEALED] != 0) {
         maria_compose(store, statement, again_sql, raise->low, raise->count, next->mark.grant, note,
-                      next->ns, next->key, raise->min, raise->most, compared, also, raise->grant, seal);
+                      next->ns, next->key, raise->min, raise->most, compared, also, raise->grant,
+                      seal);
     } else {
         maria_compose(store, statement, raise_sql, raise->low, raise->count, next->mark.grant, note,
                       next->ns, next->key, raise->min, raise->most, compared, also, raise->grant,
@@ -390,8 +391,8 @@ static int store_add(void *self, const firn_records *seen, firn_records *next,
     if (store->inside) {
         return store_write(store, seen, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error);
     }
-    int code = raise_mark(store, seen, next, raise, false,
-                          &firn__module_points[FIRN_VERB_RESERVE], error);
+    int code =
+        raise_mark(store, seen, next, raise, false, &firn__module_points[FIRN_VERB_RESERVE], error);
     return code == FIRN_OK ? committed(store, next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, error)
                            : code;
 }

@@ -185,7 +185,7 @@ void world_make(uint64_t seed) {
     sim.is_long = !sim.storm && chance(100);
     sim.restores = !sim.storm && chance(sim.is_long ? 600 : 100) ? 40 : 0;
     if (sim.is_long && sim.restores > 0) {
-        sim.pace = SECOND; /* a run then outlasts the guard of short windows */
+        sim.pace = 10 * SECOND; /* a run then outlasts the guard of short windows */
     }
     if (sim.restores > 0) {
         sim.pauses = 0;

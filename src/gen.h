@@ -411,7 +411,7 @@ int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_e
 void firn__window_set_soft(const firn_gen *gen, firn__window *window, int64_t from);
 /* The same, from the cursor. */
 void firn__window_renew_soon(const firn_gen *gen, firn__window *window);
-/* Returns `slots`, or fewer if the next renewal may not wait that long. */
+/* This number of slots, but at most as many as the next renewal may wait. */
 int64_t firn__window_wait(const firn_gen *gen, int64_t slots);
 /* Closes the open window of a generator that is not shared, so that the next call of every thread
  * asks the renewer. Any thread, without the lock. */

@@ -104,8 +104,8 @@ int firn__law_relabel(int64_t *floor, const firn__store_record *kept, const firn
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-/* FIRN_EBUSY: the key is reserved up to `high`, beyond the request, or its mark is another than the
- * request continues. */
+/* FIRN_EBUSY: the key is reserved up to `high`, which is beyond the request or is not the mark that
+ * the request continues. */
 int firn__refuse_busy(firn_error *error, const firn_request *request, int64_t high);
 /* FIRN_ESTORE: other processes write the same key continuously. */
 int firn__refuse_contended(firn_error *error, const char *where, const char *key);

@@ -637,7 +637,7 @@ static void a_namespace_has_one_reach(void **state) {
     refused(FOUR, "ns=long reach=10min window=600001ms", FIRN_ERANGE, "1ms to 10min");
 }
 
-/* The window keeps to the long reach, and 9.5 min in hand, less the time since the last call. */
+/* The window keeps to the long reach, and 9.5 min of it are in hand. */
 static void a_long_window_is_renewed_early(void **state) {
     (void)state;
     use_store_of("elsewhere");

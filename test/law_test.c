@@ -710,7 +710,7 @@ static void what_a_closed_namespace_allows(void **state) {
     }
 }
 
-/* A renewal continues no other mark: not a lower one, and not one of another grant. */
+/* A renewal continues no other mark: neither a lower mark nor one of another grant. */
 static void what_a_renewal_continues(void **state) {
     static const firn__memory nothing;
     static const struct {
