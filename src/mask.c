@@ -65,8 +65,8 @@ static int read_width(firn_mask *mask, const char *value, firn_error *error) {
 static int read_print(firn_mask *mask, const char *value, firn_error *error) {
     if (strlen(value) != PRINT_DIGITS || strspn(value, "0123456789abcdef") != PRINT_DIGITS) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "fingerprint=%.40s is not valid: use the %d hex digits of `firn mask "
-                          "fingerprint`",
+                          "fingerprint=%.40s is not valid: use the %d hex digits of the mask's "
+                          "fingerprint",
                           value, PRINT_DIGITS);
     }
     memcpy(mask->expected, value, sizeof mask->expected);

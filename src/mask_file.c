@@ -73,8 +73,7 @@ static int check_key_file(int file, const char *name, firn_error *error) {
     if (fstat(file, &about) != 0 || fstatfs(file, &system) != 0 ||
         (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "the key file %.80s is not a file: name a file of `firn mask keygen`",
-                          name);
+                          "the key file %.80s is not a file: name a file with a secret key", name);
     }
     if (S_ISFIFO(about.st_mode) && system.f_type != PIPEFS_MAGIC) {
         return firn__fail(error, FIRN_EUSAGE,
@@ -126,7 +125,7 @@ static int read_key_file(mask_key *key, const char *name, firn_error *error) {
     if (code == FIRN_OK && (strlen(text) != length || !read_key_text(key, text))) {
         code = firn__fail(error, FIRN_EUSAGE,
                           "%.80s contains no secret key of a mask: write a line with its number "
-                          "and 64 hex digits, or make a file with `firn mask keygen FILE`",
+                          "and 64 hex digits",
                           name);
     }
     explicit_bzero(text, sizeof text);
