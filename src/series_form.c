@@ -109,8 +109,9 @@ static int take_literal(firn__series_form *form, size_t *position, firn_error *e
                                    "only - / . _ : + # may follow the check digit");
         }
     }
-    return add_part(
-        form, (firn__series_part){PART_LITERAL, (uint8_t)begin, (uint8_t)(*position - begin)}, error);
+    return add_part(form,
+                    (firn__series_part){PART_LITERAL, (uint8_t)begin, (uint8_t)(*position - begin)},
+                    error);
 }
 
 static int take_counter(firn__series_form *form, const char *digits, firn_error *error) {
@@ -121,8 +122,9 @@ static int take_counter(firn__series_form *form, const char *digits, firn_error 
     }
     int code = firn__number_read(&width, "counter", digits, 1, FIRN__COUNTER_DIGITS, error);
     form->counter_digits = width;
-    return code == FIRN_OK ? add_part(form, (firn__series_part){PART_COUNTER, 0, (uint8_t)width}, error)
-                           : code;
+    return code == FIRN_OK
+               ? add_part(form, (firn__series_part){PART_COUNTER, 0, (uint8_t)width}, error)
+               : code;
 }
 
 static int take_named(firn__series_form *form, const char *name, firn_error *error) {

@@ -378,7 +378,7 @@ static void a_restored_store_waits_for_the_operator(void **state) {
     assert_int_equal(system(command), 0);
     store = store_at(url);
     series = opened(store, &hands, NULL);
-    gives(series, NULL, FIRN_EBACK, "advance the series above every number handed out");
+    gives(series, NULL, FIRN_EBACK, "advance its present period above every number handed out");
     gives(series, "2025-10-08T12:00:00Z", FIRN_EBACK, "advance the series");
     assert_int_equal(firn_series_prune(series, &(firn_time){0, 0}, &error), FIRN_EBACK);
     assert_int_equal(firn_series_advance(series, NULL, 3, &error), FIRN_OK);

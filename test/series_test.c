@@ -469,7 +469,7 @@ static void a_counter_ends_or_grows(void **state) {
     firn_error error = {0};
     firn_series *series = opened("short", "template={year}{month}{day}{counter:1}");
     assert_int_equal(firn_series_next(series, NULL, texts, 10, &error), FIRN_EEND);
-    error_text(&error, FIRN_EEND, "series short has no counter left in 2025-10-09, up to 9");
+    error_text(&error, FIRN_EEND, "series short has too few counters left in 2025-10-09, up to 9");
     assert_int_equal(firn_series_next(series, NULL, texts, 8, &error), FIRN_OK);
     assert_string_equal(texts[7], "202510098");
     assert_int_equal(firn_series_next(series, NULL, texts, 2, &error), FIRN_EEND);
@@ -488,7 +488,7 @@ static void a_counter_ends_or_grows(void **state) {
     closed(series);
     series = opened("plain", "template=A{counter:1}");
     assert_int_equal(firn_series_next(series, NULL, texts, 9, &error), FIRN_OK);
-    denied(series, NULL, FIRN_EEND, "series plain has no counter left, up to 9");
+    denied(series, NULL, FIRN_EEND, "series plain has too few counters left, up to 9");
     assert_int_equal(firn_series_next(series, NULL, texts, 0, &error), FIRN_ERANGE);
     error_text(&error, FIRN_ERANGE, "one call issues 1 to 1000000 numbers, not 0");
     closed(series);
