@@ -474,7 +474,7 @@ static void a_counter_ends_or_grows(void **state) {
     assert_string_equal(texts[7], "202510098");
     assert_int_equal(firn_series_next(series, NULL, texts, 2, &error), FIRN_EEND);
     gives(series, NULL, "202510099");
-    denied(series, NULL, FIRN_EEND, "use a new series with more digits, or with grow=1");
+    denied(series, NULL, FIRN_EEND, "use a new series with another template");
     clock_shows("2025-10-10T00:00:00Z");
     gives(series, NULL, "202510101");
     closed(series);
