@@ -211,8 +211,9 @@ static enum MHD_Result begin_asking(http_exchange *exchange) {
     exchange->request.worker = exchange->loop->worker;
     exchange->request.verb = exchange->route->verb;
     int code = take_words(exchange, &exchange->error);
-    if (exchange->route->write == leaf_write) {
-        leaf_read(&exchange->request);
+    if (code == FIRN_OK && exchange->route->write == leaf_write && !leaf_read(&exchange->request)) {
+        return answer_refusal(exchange, MHD_HTTP_BAD_REQUEST, NULL,
+                              "paths of Leaf have no masks: use /v1/new/NAME?mask=MASK");
     }
     if (code == FIRN_OK) {
         code = request_read(&exchange->request, &exchange->error);
