@@ -20,7 +20,7 @@ static const char blanks[] = " \t\r\n";
 /* A line in parts: `keys` is for the library. "": not given. */
 typedef struct mask_line {
     char keys[LINE_SIZE];
-    char name[MASK_NAME_SIZE], fingerprint[16], file[PATH_MOST];
+    char name[MASK_NAME_SIZE], width[16], version[16], fingerprint[16], file[PATH_MOST];
 } mask_line;
 
 /* ---- a line ---------------------------------------------------------------------------------- */
@@ -58,6 +58,8 @@ static int split_line(mask_line *line, char *text, firn_error *error) {
             continue;
         }
         take(line->name, sizeof line->name, word, "name=");
+        take(line->width, sizeof line->width, word, "width=");
+        take(line->version, sizeof line->version, word, "version=");
         take(line->fingerprint, sizeof line->fingerprint, word, "fingerprint=");
         used += (size_t)snprintf(line->keys + used, sizeof line->keys - used, "%s%s",
                                  used > 0 ? " " : "", word);
@@ -94,6 +96,9 @@ static int open_line(listed_mask *out, const mask_line *line, const char *list, 
     if (code == FIRN_OK) {
         memcpy(out->name, line->name, sizeof out->name);
         out->bits = firn_mask_bits(out->mask);
+        out->version = strcmp(line->width, "uuid") != 0 ? 0
+                       : line->version[0] == '\0'       ? 7
+                                                        : atoi(line->version);
         out->from = firn_mask_form(out->mask, false);
         out->as = firn_mask_form(out->mask, true);
     }
