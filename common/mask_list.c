@@ -2,21 +2,25 @@
 #include "mask_list.h"
 
 #include "errors.h"
-#include "named_pipe.h"
+#include "secret_text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MASKS_MAX = 256, LINE_SIZE = 2048, PATH_MOST = 1024 };
+enum { LIST_SIZE = MASKS_MAX * LINE_SIZE };
 
 static const char blanks[] = " \t\r\n";
 
 /* A line in parts: `keys` is for the library. "": not given. */
 typedef struct mask_line {
     char keys[LINE_SIZE];
-    char name[MASK_NAME_SIZE], fingerprint[16], file[PATH_MOST];
+    char name[MASK_NAME_SIZE], width[16], version[16], fingerprint[16], file[PATH_MOST];
 } mask_line;
 
 /* ---- a line ---------------------------------------------------------------------------------- */
@@ -32,20 +36,35 @@ static bool take(char *out, size_t size, const char *word, const char *key) {
     return true;
 }
 
-static void split_line(mask_line *line, char *text) {
+/* A key that is in the line by mistake is not quoted, by no later error either. */
+static int split_line(mask_line *line, char *text, firn_error *error) {
     char *rest = NULL;
     size_t used = 0;
     *line = (mask_line){.keys = ""};
     for (char *word = strtok_r(text, blanks, &rest); word != NULL;
          word = strtok_r(NULL, blanks, &rest)) {
+        const bool again = line->file[0] != '\0';
+        if (has_secret_text(word)) {
+            return set_error(error, FIRN_EUSAGE,
+                             "the line has %d hex digits in a row, as a secret key has: name its "
+                             "file with key_file=, and choose another key, because others may have "
+                             "seen this one",
+                             SECRET_DIGITS_LEAST);
+        }
         if (take(line->file, sizeof line->file, word, "key_file=")) {
+            if (again) {
+                return set_error(error, FIRN_EUSAGE, "key_file is given twice: give it once");
+            }
             continue;
         }
         take(line->name, sizeof line->name, word, "name=");
+        take(line->width, sizeof line->width, word, "width=");
+        take(line->version, sizeof line->version, word, "version=");
         take(line->fingerprint, sizeof line->fingerprint, word, "fingerprint=");
         used += (size_t)snprintf(line->keys + used, sizeof line->keys - used, "%s%s",
                                  used > 0 ? " " : "", word);
     }
+    return FIRN_OK;
 }
 
 /* The path of the key file from the folder of the list. */
@@ -77,6 +96,9 @@ static int open_line(listed_mask *out, const mask_line *line, const char *list, 
     if (code == FIRN_OK) {
         memcpy(out->name, line->name, sizeof out->name);
         out->bits = firn_mask_bits(out->mask);
+        out->version = strcmp(line->width, "uuid") != 0 ? 0
+                       : line->version[0] == '\0'       ? 7
+                                                        : atoi(line->version);
         out->from = firn_mask_form(out->mask, false);
         out->as = firn_mask_form(out->mask, true);
     }
@@ -90,7 +112,10 @@ static int read_line(mask_list *list, char *text, const char *path, firn_error *
         return set_error(error, FIRN_ERANGE, "there are more than %d masks: remove some",
                          MASKS_MAX);
     }
-    split_line(&line, text);
+    int code = split_line(&line, text, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     if (line.name[0] != '\0' && mask_list_find(list, line.name, strlen(line.name), &none) != NULL) {
         return set_error(error, FIRN_EUSAGE,
                          "mask %.63s has an earlier line: remove one of the two", line.name);
@@ -101,37 +126,68 @@ static int read_line(mask_list *list, char *text, const char *path, firn_error *
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static int read_lines(mask_list *list, FILE *file, const char *path, firn_error *error) {
-    char text[LINE_SIZE];
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t length;
     int code = FIRN_OK;
-    for (int number = 1; code == FIRN_OK && fgets(text, sizeof text, file) != NULL; number++) {
+    for (int number = 1; code == FIRN_OK && (length = getline(&text, &room, file)) >= 0; number++) {
         const char *begin = text + strspn(text, blanks);
-        if (begin[0] == '\0' || begin[0] == '#') {
-            continue;
+        if (strlen(text) != (size_t)length || length >= LINE_SIZE) {
+            code = set_error(error, FIRN_EUSAGE,
+                             "the line has a zero byte, or more than %d bytes: shorten it",
+                             LINE_SIZE - 2);
+        } else if (begin[0] != '\0' && begin[0] != '#') {
+            code = read_line(list, text, path, error);
         }
-        code = strchr(text, '\n') == NULL && feof(file) == 0
-                   ? set_error(error, FIRN_EUSAGE,
-                               "the line has a zero byte, or more than %d bytes: shorten it",
-                               LINE_SIZE - 2)
-                   : read_line(list, text, path, error);
         if (code != FIRN_OK) {
             prefix_error(error, code, error, "%.60s:%d: ", path, number);
         }
     }
+    free(text);
     return code == FIRN_OK && ferror(file) != 0
                ? set_error(error, FIRN_EIO, "cannot read %.100s: check that it is a file", path)
                : code;
 }
 
+/* Who writes the list chooses the keys of later IDs. */
+static int check_list(int file, const char *path, firn_error *error) {
+    struct stat about;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > LIST_SIZE) {
+        return set_error(error, FIRN_EUSAGE,
+                         "%.100s is not a regular file of at most %d bytes: name a file of masks",
+                         path, LIST_SIZE);
+    }
+    return (about.st_mode & (S_IWGRP | S_IWOTH)) == 0
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "other users can write %.100s, and so choose the masks: run chmod 644",
+                           path);
+}
+
+/* Without waiting for the writer of a named pipe. */
+static int open_list(FILE **out, const char *path, firn_error *error) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int code = file >= 0 ? check_list(file, path, error) : FIRN_EIO;
+    if (code == FIRN_OK && (*out = fdopen(file, "r")) != NULL) {
+        return FIRN_OK;
+    }
+    if (code == FIRN_EIO || code == FIRN_OK) {
+        code = set_error(error, FIRN_EIO,
+                         "cannot read the masks in %.100s (%s): check the path and its permissions",
+                         path, strerror(errno));
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    return code;
+}
+
 int mask_list_read(mask_list *list, const char *path, firn_error *error) {
+    FILE *file = NULL;
     *list = (mask_list){NULL, 0};
-    int code = refuse_named_pipe(path, error);
+    int code = open_list(&file, path, error);
     if (code != FIRN_OK) {
         return code;
-    }
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return set_error(error, FIRN_EIO, "cannot read the masks in %.100s: %s", path,
-                         strerror(errno));
     }
     list->all = calloc(MASKS_MAX, sizeof *list->all);
     code = list->all != NULL ? read_lines(list, file, path, error) : out_of_memory(error);

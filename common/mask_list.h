@@ -13,6 +13,7 @@ typedef struct listed_mask {
     char name[MASK_NAME_SIZE];
     firn_mask *mask; /* one thread at a time */
     uint32_t bits;   /* for firn_parse */
+    int version;     /* of the UUIDs that it takes; 0: not UUIDs */
     int from, as;    /* the forms of an ID and of a masked ID */
 } listed_mask;
 

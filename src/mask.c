@@ -142,6 +142,12 @@ static int read_keys(firn_mask *mask, const char *text, firn_error *error) {
     int64_t version = 0;
     int code = firn__keys_split(&keys, text, error);
     for (size_t i = 0; code == FIRN_OK && i < keys.field_count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(keys.fields[i].name, keys.fields[j].name) == 0) {
+                return firn__fail(error, FIRN_EUSAGE, "%.40s is given twice: give it once",
+                                  keys.fields[i].name);
+            }
+        }
         code = read_mask_pair(mask, &keys.fields[i], &version, error);
     }
     if (code == FIRN_OK && mask->name[0] == '\0') {

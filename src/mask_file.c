@@ -60,9 +60,15 @@ static bool read_key_text(mask_key *key, char *text) {
     return found == 1;
 }
 
-static bool is_like_key(const char *text) {
-    size_t length = strlen(text);
-    return length >= KEY_DIGITS_LEAST && strspn(text, "0123456789abcdefABCDEF") == length;
+/* Has the last part of the path hex digits in a row as a key has? */
+static bool is_like_key(const char *path) {
+    const char *slash = strrchr(path, '/');
+    size_t digits = 0;
+    for (const char *at = slash != NULL ? slash + 1 : path;
+         *at != '\0' && digits < KEY_DIGITS_LEAST; at++) {
+        digits = strchr("0123456789abcdefABCDEF", *at) != NULL ? digits + 1 : 0;
+    }
+    return digits == KEY_DIGITS_LEAST;
 }
 
 /* A regular file that nobody but its owner can read, or a pipe of a shell's <(...). The file was
@@ -89,8 +95,8 @@ static int check_key_file(int file, const char *name, firn_error *error) {
     }
     return fcntl(file, F_SETFL, 0) == 0
                ? FIRN_OK
-               : firn__fail(error, FIRN_EIO, "cannot read the key file %.80s: %s", name,
-                            strerror(errno));
+               : firn__fail(error, FIRN_EIO, "cannot read the key file %.80s (%s): check the disk",
+                            name, strerror(errno));
 }
 
 static int open_key_file(int *file, const char *name, firn_error *error) {
@@ -102,8 +108,10 @@ static int open_key_file(int *file, const char *name, firn_error *error) {
                ? firn__fail(error, FIRN_EUSAGE,
                             "a mask needs a key file, not the secret key: others may have seen "
                             "this key, so choose another one")
-               : firn__fail(error, FIRN_EIO, "cannot open the key file %.80s: %s", name,
-                            strerror(errno));
+               : firn__fail(
+                     error, FIRN_EIO,
+                     "cannot open the key file %.80s (%s): check the path and its permissions",
+                     name, strerror(errno));
 }
 
 static int read_key_file(mask_key *key, const char *name, firn_error *error) {

@@ -71,6 +71,8 @@ error: character 1 of 1 is 'x': a decimal digit is needed" \
 refuses "a mask without a name" 2 "add name=" mask --key-file "$zero" 5
 refuses "a mask without a key" 2 "firn mask keygen FILE" mask --name orders 5
 refuses "a key in place of its file" 2 "not the secret key" mask --name orders --key-file "$(printf '%064d' 0)" 5
+refuses "also with a folder" 2 "not the secret key" mask --name orders --key-file "./$(printf '%064d' 0)" 5
+refuses "and for order numbers" 2 "not the secret key" new order --key-file "/nowhere/$(printf '%032d' 0)"
 refuses "a missing file" 6 "cannot open the key file" mask --name orders --key-file "$TMPDIR/none" 5
 chmod 640 "$zero"
 refuses "a file that others can read" 2 "chmod 600" mask --name orders --key-file "$zero" 5

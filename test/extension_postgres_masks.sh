@@ -103,5 +103,14 @@ chmod 600 "$key"
 (umask 077 && printf '1 %063d1\n' 0 >"$key")
 refused "another key is refused" "has fingerprint" "SELECT firn_mask(1::bigint, 'rows')"
 refused "also when a row is written" "has fingerprint" 'INSERT INTO orders DEFAULT VALUES'
+refused "a role with EXECUTE does not see the names of files" "the masks cannot be read" 'SET ROLE shop' "SELECT firn_mask(1::bigint, 'rows')"
+same "nor the fingerprint" "" "$(printf '%s' "$said" | grep -E "$secrets|fingerprint")"
+same "also with client_min_messages" "" \
+    "$(ask 'SET ROLE shop' 'SET client_min_messages = debug5' "SELECT firn_mask(1::bigint, 'rows')" | grep -E "$secrets|has fingerprint")"
+check "the log has both" grep -q "firn: $secrets/masks:[0-9]*: mask .* has fingerprint" "$place"/log.*
+hex=$(printf '%064d' 7)
+printf '%s\n' "name=rows key_file=$hex fingerprint=00000000" >"$secrets/masks"
+refused "a key instead of its file" "the line has 32 hex digits in a row" "SELECT firn_mask(1::bigint, 'rows')"
+same "is shown neither to a client nor in the log" "" "$(printf '%s' "$said" | cat - "$place"/log.* | grep -F "$(printf '%032d' 0)")"
 same "no error shows the key" "" "$(grep -F "$(printf '%063d1' 0)" "$place"/log.*)"
 finish

@@ -77,10 +77,17 @@ masks_err() {
 masks_err "an unknown mask is refused" "there is no mask 'row': did you mean" "firn_mask(1, 'row')"
 masks_err "an ID of another kind" "mask rows has 64 bits: give INTEGER or TEXT" "firn_mask(x'00', 'rows')"
 masks_err "a UUID of another version" "takes version 7" "firn_mask('c232ab00-9414-4d26-a1a5-04e2e4b9b3b7', 'orders')"
-like "a view of an untrusted schema may not unmask" ".*unsafe use of firn_unmask.*|1" "$with
+for schema in "CREATE VIEW v AS SELECT firn_unmask(5, 'rows'); SELECT * FROM v;" \
+    "CREATE TABLE t (id, plain); CREATE TRIGGER s AFTER INSERT ON t BEGIN UPDATE t SET plain = firn_unmask(NEW.id, 'rows'); END;
+     INSERT INTO t (id) VALUES (5);"; do
+    like "a trusted schema may not unmask either: ${schema%% [a-z]*}" ".*unsafe use of firn_unmask.*|1" "$with
+PRAGMA trusted_schema = ON;
+$schema"
+done
+like "a view of an untrusted schema may not mask" ".*unsafe use of firn_mask.*|1" "$with
 PRAGMA trusted_schema = OFF;
 CREATE TEMP TABLE x (id INTEGER);
-CREATE VIEW v AS SELECT firn_unmask(5, 'rows');
+CREATE VIEW v AS SELECT firn_mask(5, 'rows');
 SELECT * FROM v;"
 sed -i 's/fingerprint=.*/fingerprint=00000000/' "$TMPDIR/masks"
 errs "another key is refused" "has fingerprint 78555f0c, not 00000000" "firn_config('masks', '$TMPDIR/masks')"

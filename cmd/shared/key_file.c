@@ -4,19 +4,13 @@
 
 #include "named_pipe.h"
 #include "operands.h"
+#include "secret_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { KEY_DIGITS_LEAST = 32 };
-
-static bool looks_like_key(const char *text) {
-    size_t length = strlen(text);
-    return length >= KEY_DIGITS_LEAST && strspn(text, "0123456789abcdefABCDEF") == length;
-}
 
 /* May nobody but its owner read the file? A pipe has no other readers. */
 static int check_file(session *s, int file, const char *name, const char *contents) {
@@ -42,7 +36,7 @@ int key_file_read(session *s, char *text, size_t size, const char *name, const c
         return fail(s, &error);
     }
     int file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (file < 0 && looks_like_key(name)) {
+    if (file < 0 && has_secret_text(name)) {
         return fail_usage(
             s, "--key-file needs a file, not the secret key: every user can read arguments, "
                "so choose another key");

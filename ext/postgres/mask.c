@@ -5,6 +5,8 @@
 
 #include "mask_list.h"
 
+#include "miscadmin.h"
+
 static mask_list masks;
 static bool masks_known; /* of the present firn.masks */
 
@@ -13,14 +15,26 @@ void firn_masks_forget(void) {
     masks_known = false;
 }
 
+/* The error names files of the server, which roles with EXECUTE need not know. */
+static void fail_to_read(const firn_error *error) {
+    if (superuser_arg(GetOuterUserId())) {
+        firn_fail(error);
+    }
+    ereport(LOG_SERVER_ONLY, (errmsg("firn: %s", error->text)));
+    firn_refuse(error->code, "the masks cannot be read: see the log of the server");
+}
+
 static const listed_mask *mask_named(const text *name) {
     firn_error error;
     if (!masks_known) {
         if (firn_setting_masks[0] == '\0') {
             firn_refuse(FIRN_EUSAGE, "this server has no masks: set firn.masks to a file in "
-                                     "postgresql.conf, and reload it");
+                                     "postgresql.conf and reload it, and remove firn.masks from "
+                                     "the session's options, its role and its database");
         }
-        FIRN_CHECK(mask_list_read(&masks, firn_setting_masks, &error));
+        if (mask_list_read(&masks, firn_setting_masks, &error) != FIRN_OK) {
+            fail_to_read(&error);
+        }
         masks_known = true;
     }
     const listed_mask *found =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* firn_mask and firn_unmask: the masks of the file that the program named by firn_config('masks',
- * FILE). DETERMINISTIC, for generated columns and indexes, because a name has one key for ever. Not
- * INNOCUOUS: with trusted_schema = OFF, no view or trigger of a stranger unmasks anything. */
+ * FILE). DETERMINISTIC, for generated columns and indexes, because a name has one key for ever. No
+ * schema unmasks anything, and with trusted_schema = OFF none masks: a schema may be a stranger's. */
 #include "extension.h"
 
 /* An ID of the mask: INTEGER, TEXT in its form, or BLOB. */
@@ -68,8 +68,10 @@ static void unmask(sqlite3_context *context, int count, sqlite3_value **values) 
     turn(context, values, true);
 }
 
+enum { mask_flags = 0, unmask_flags = SQLITE_DIRECTONLY };
 static const function_row rows[] = {
-#define SQLITE_MASK(name, call, types, arguments) {#name, types, SQLITE_DETERMINISTIC, call},
+#define SQLITE_MASK(name, call, types, arguments)                                                  \
+    {#name, types, SQLITE_DETERMINISTIC | call##_flags, call},
 #include "../functions.def"
 };
 

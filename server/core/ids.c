@@ -208,7 +208,19 @@ static int refuse_setting(const server_request *request, const firn_scheme *sche
                      request->generator != NULL ? request->generator->name : "NAME");
 }
 
-/* Masked IDs have the form of the mask. A mask for IDs of another width would lose each ID. */
+/* 0: not UUIDs, or of a version that is not known here. */
+static int uuid_version(const firn_scheme *scheme) {
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        if (slice->role == FIRN_ROLE_CONST && strcmp(slice->name, "version") == 0) {
+            return (int)slice->value;
+        }
+    }
+    return 0;
+}
+
+/* Masked IDs have the form of the mask. A mask for IDs of another width or version would lose each
+ * ID. */
 static int read_mask(server_request *request, const firn_scheme *scheme, word name,
                      firn_error *error) {
     mask_forms forms;
@@ -224,6 +236,13 @@ static int read_mask(server_request *request, const firn_scheme *scheme, word na
                          "another mask",
                          word_shown(name), name.text, forms.bits, scheme->name,
                          (unsigned)scheme->bits);
+    }
+    const int version = uuid_version(scheme);
+    if (code == FIRN_OK && forms.version != 0 && version != 0 && forms.version != version) {
+        return set_error(error, FIRN_EUSAGE,
+                         "mask %.*s takes UUIDs of version %d, but those of %s have version %d: "
+                         "use another mask",
+                         word_shown(name), name.text, forms.version, scheme->name, version);
     }
     request->form = code == FIRN_OK ? forms.as : request->form;
     request->prefix[0] = '\0';
@@ -373,10 +392,11 @@ static void reply_ids(const server_request *request, bool narrow, size_t n, serv
     out->is_signed = request->form == FIRN_FORM_DEC && scheme->bits == 64;
 }
 
-/* As the request says, in place. FIRN_EMISMATCH: the IDs are of another version. */
-static int mask_ids(const server_request *request, firn_id *ids, size_t n, firn_error *error) {
+/* As the request says, in place. The IDs are spent if this fails. */
+static int mask_ids(const server_request *request, firn_id *ids, size_t n, int *form,
+                    firn_error *error) {
     const word mask = request_value(request, "mask");
-    return mask.text != NULL ? masks_turn(ids, n, mask, false, error) : FIRN_OK;
+    return mask.text != NULL ? masks_apply(ids, n, mask, form, error) : FIRN_OK;
 }
 
 /* If fewer than `times` are left, half as many are tried, and so on; the remaining requests wait a
@@ -408,8 +428,9 @@ static int answer_new(server_request *request, size_t times, server_reply *out, 
     }
     generator_count(from, request->worker, narrow ? request->worker->numbers : NULL,
                     request->worker->ids, n);
+    code = mask_ids(request, request->worker->ids, n, &request->form, error);
     reply_ids(request, narrow, n, out);
-    return mask_ids(request, request->worker->ids, n, error);
+    return code;
 }
 
 static int answer_digest(server_request *request, server_reply *out, firn_error *error) {
@@ -427,9 +448,10 @@ static int answer_digest(server_request *request, server_reply *out, firn_error 
                            error);
     }
     out->kind = REPLY_IDS;
-    out->count = 1;
+    out->count = code == FIRN_OK ? 1 : 0;
     out->ids = request->worker->ids;
-    return code == FIRN_OK ? mask_ids(request, request->worker->ids, 1, error) : code;
+    return code == FIRN_OK ? mask_ids(request, request->worker->ids, 1, &request->form, error)
+                           : code;
 }
 
 /* Here without a store; with one, as a task. */
@@ -461,7 +483,12 @@ int ids_reply_dated(const server_request *request, firn_id *ids, server_reply *o
     generator_count(request->generator, request->worker, NULL, ids, (size_t)request->count);
     reply_ids(request, false, (size_t)request->count, out);
     out->ids = ids;
-    return mask_ids(request, ids, (size_t)request->count, error);
+    int form = request->form;
+    int code = mask_ids(request, ids, (size_t)request->count, &form, error);
+    return code == FIRN_OK && form != request->form
+               ? set_error(error, FIRN_EWINDOW,
+                           "the masks changed while the IDs were reserved: try again")
+               : code;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */

@@ -77,21 +77,34 @@ int masks_find(mask_forms *forms, word name, firn_error *error) {
     pthread_rwlock_rdlock(&lock);
     const listed_mask *found = find(name, error);
     if (found != NULL) {
-        *forms = (mask_forms){found->bits, found->from, found->as};
+        *forms = (mask_forms){found->bits, found->version, found->as};
     }
     pthread_rwlock_unlock(&lock);
     return found != NULL ? FIRN_OK : error->code;
 }
 
-int masks_turn(firn_id *ids, size_t count, word name, bool back, firn_error *error) {
+/* Under the lock. */
+static int turn(const listed_mask *mask, firn_id *ids, size_t count, bool back, firn_error *error) {
+    pthread_mutex_t *own = &in_force.locks[mask - in_force.list.all];
+    pthread_mutex_lock(own);
+    int code = (back ? firn_mask_undo : firn_mask_apply)(mask->mask, ids, ids, count, error);
+    pthread_mutex_unlock(own);
+    return code;
+}
+
+int masks_apply(firn_id *ids, size_t count, word name, int *form, firn_error *error) {
     pthread_rwlock_rdlock(&lock);
     const listed_mask *found = find(name, error);
-    int code = found != NULL ? FIRN_OK : error->code;
+    int code = found == NULL ? error->code : FIRN_OK;
     if (found != NULL) {
-        pthread_mutex_t *own = &in_force.locks[found - in_force.list.all];
-        pthread_mutex_lock(own);
-        code = (back ? firn_mask_undo : firn_mask_apply)(found->mask, ids, ids, count, error);
-        pthread_mutex_unlock(own);
+        code = found->bits == ids[0].bits ? turn(found, ids, count, false, error) : FIRN_EMISMATCH;
+        *form = found->as;
+    }
+    if (code == FIRN_EMISMATCH || code == FIRN_ERANGE) { /* instead of the ID */
+        set_error(error, code,
+                  "mask %.63s takes IDs of another width or version than the ones that were "
+                  "issued: use another mask",
+                  found->name);
     }
     pthread_rwlock_unlock(&lock);
     return code;
@@ -101,22 +114,27 @@ int answer_mask(server_request *request, server_reply *out, firn_error *error) {
     static const char *const known[] = {"mask", NULL};
     const bool back = request->verb == VERB_UNMASK;
     const word name = request_value(request, "mask");
-    mask_forms forms;
     int code = check_keys(request, back ? "unmask" : "mask", known, error);
     if (code == FIRN_OK && name.text == NULL) {
         code = set_error(error, FIRN_EUSAGE, "the name of the mask is missing: add mask=NAME");
     }
-    code = code == FIRN_OK ? masks_find(&forms, name, error) : code;
     code = code == FIRN_OK ? worker_make_room(request->worker, false, error) : code;
-    firn_id *id = request->worker->ids;
-    if (code == FIRN_OK) {
-        request->form = back ? forms.from : forms.as;
-        code = firn_parse(id, back ? forms.as : forms.from, forms.bits, request->name.text,
-                          request->name.length, error);
+    if (code != FIRN_OK) {
+        return code;
     }
-    code = code == FIRN_OK ? masks_turn(id, 1, name, back, error) : code;
+    firn_id *id = request->worker->ids;
+    pthread_rwlock_rdlock(&lock);
+    const listed_mask *found = find(name, error);
+    code = found == NULL ? error->code
+                         : firn_parse(id, back ? found->as : found->from, found->bits,
+                                      request->name.text, request->name.length, error);
+    if (code == FIRN_OK) {
+        request->form = back ? found->from : found->as;
+        code = turn(found, id, 1, back, error);
+    }
+    pthread_rwlock_unlock(&lock);
     out->kind = REPLY_IDS;
-    out->count = 1;
+    out->count = code == FIRN_OK ? 1 : 0;
     out->ids = id;
     return code;
 }

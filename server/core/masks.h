@@ -10,7 +10,8 @@
 
 typedef struct mask_forms {
     uint32_t bits;
-    int from, as; /* the forms of an ID and of a masked ID */
+    int version; /* of the UUIDs that it takes; 0: not UUIDs */
+    int as;      /* the form of a masked ID */
 } mask_forms;
 
 /* Reads the file; NULL: no masks. On failure the old masks stay. Codes as mask_list_read. */
@@ -19,7 +20,8 @@ int masks_load(const char *path, firn_error *error);
 int masks_check(const char *path, firn_error *error);
 /* FIRN_EUSAGE: there is no such mask. */
 int masks_find(mask_forms *forms, word name, firn_error *error);
-/* Masks IDs in place, or turns them `back`. Codes as masks_find and firn_mask_apply. */
-int masks_turn(firn_id *ids, size_t count, word name, bool back, firn_error *error);
+/* Masks IDs in place; *form: of the masked ones, because a reload may have changed it. Codes as
+ * masks_find and firn_mask_apply; no error shows an ID. */
+int masks_apply(firn_id *ids, size_t count, word name, int *form, firn_error *error);
 
 #endif

@@ -73,7 +73,8 @@ enum reply_kind {
 
 typedef struct server_reply {
     enum reply_kind kind;
-    size_t count;            /* IDs, or integers of a REPLY_INTEGER that answers several requests */
+    size_t
+        count; /* IDs, also those that a failure has spent, or integers of a REPLY_INTEGER that answers several requests */
     const uint64_t *numbers; /* until the worker's next request or the task's end */
     const firn_id *ids;      /* likewise */
     bool is_signed;
@@ -122,6 +123,10 @@ int worker_make_room(server_worker *worker, bool narrow, firn_error *error);
 /* Does it issue IDs or integers? */
 static inline bool verb_issues(enum verb verb) {
     return verb == VERB_NEW || verb == VERB_RUNS || verb == VERB_BLOCK || verb == VERB_NEXT;
+}
+/* Is it charged to quotas? A mask is tried as often as IDs are issued. */
+static inline bool verb_is_charged(enum verb verb) {
+    return verb_issues(verb) || verb == VERB_MASK || verb == VERB_UNMASK;
 }
 /* Takes the IDs of a reply over, so that the worker can answer others: its array, or a copy of a
  * task's. False: out of memory. Then, when they are not needed: back to the worker, or freed. */

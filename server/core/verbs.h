@@ -15,7 +15,7 @@ int ids_read_form(server_request *request, const firn_scheme *scheme, bool takes
 /* Codes as request_answer. */
 int ids_answer_new(server_request *request, size_t times, server_reply *out, firn_error *error);
 int ids_answer_runs(server_request *request, server_reply *out, firn_error *error);
-/* The reply to a NEW with back-dated IDs, which it masks in place. Codes as masks_turn. */
+/* The reply to a NEW with back-dated IDs, which it masks in place. Codes as masks_apply. */
 int ids_reply_dated(const server_request *request, firn_id *ids, server_reply *out,
                     firn_error *error);
 

@@ -55,7 +55,8 @@ enum MHD_Result page_ready(http_exchange *exchange);
 /* The console's files, compiled in by console.cmake; the last entry has no name. */
 enum MHD_Result page_file(http_exchange *exchange);
 
-void leaf_read(server_request *request);
+/* False: it names a mask, which these paths do not have. */
+bool leaf_read(server_request *request);
 enum MHD_Result leaf_write(http_exchange *exchange, const server_reply *reply);
 enum MHD_Result leaf_fail(http_exchange *exchange, int code, const firn_error *error);
 enum MHD_Result leaf_decode(http_exchange *exchange);

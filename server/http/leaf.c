@@ -13,13 +13,18 @@ static const char leaf_text[] = "text/plain;charset=UTF-8";
 static const char leaf_json[] = "application/json;charset=UTF-8";
 
 /* Leaf has no query and issues from its one generator for any key. Here a key can name a generator
- * of plain numbers; otherwise the scheme `leaf` answers. */
-void leaf_read(server_request *request) {
+ * of plain numbers; otherwise the scheme `leaf` answers. Only a mask is not ignored: a client that
+ * names one would show plain IDs. */
+bool leaf_read(server_request *request) {
+    if (request_value(request, "mask").text != NULL) {
+        return false;
+    }
     request->pair_count = 0;
     if (request->verb == VERB_NEW) {
         const server_generator *named = catalog_generator(request->name);
         request->name = named != NULL && named->narrow ? request->name : word_of("leaf");
     }
+    return true;
 }
 
 enum MHD_Result leaf_write(http_exchange *exchange, const server_reply *reply) {

@@ -81,7 +81,7 @@ static enum MHD_Result fail(http_exchange *exchange, int code) {
 /* Charges the client's quotas. */
 static bool is_over_quota(http_exchange *exchange, int64_t *wait_ms) {
     const server_request *request = &exchange->request;
-    return verb_issues(request->verb) &&
+    return verb_is_charged(request->verb) &&
            quota_charge_to(&exchange->charge, &exchange->pass, client_address(exchange), 1,
                            request->count, wait_ms, &exchange->error) == 0;
 }
@@ -134,7 +134,8 @@ static enum MHD_Result ask(http_exchange *exchange) {
     }
     int code = request_answer(&exchange->request, 1, &reply, &exchange->error);
     if (code != REQUEST_TASK || exchange->loop->over) {
-        quota_settle(&exchange->charge, code == FIRN_OK ? exchange->request.count : 0);
+        quota_settle(&exchange->charge,
+                     code == FIRN_OK ? exchange->request.count : (int64_t)reply.count);
     }
     if (code == FIRN_OK) {
         return write_reply(exchange, &reply);
@@ -165,7 +166,8 @@ bool serve_retry(http_exchange *exchange) {
     meter_add(&exchange->loop->worker->meter.retried, 1);
     if (!is_over_quota(exchange, &wait_ms)) {
         code = request_answer(&exchange->request, 1, reply, &exchange->error);
-        quota_settle(&exchange->charge, code == FIRN_OK ? exchange->request.count : 0);
+        quota_settle(&exchange->charge,
+                     code == FIRN_OK ? exchange->request.count : (int64_t)reply->count);
     }
     if (code == REQUEST_LATER) {
         return false;
@@ -211,8 +213,9 @@ static enum MHD_Result begin_asking(http_exchange *exchange) {
     exchange->request.worker = exchange->loop->worker;
     exchange->request.verb = exchange->route->verb;
     int code = take_words(exchange, &exchange->error);
-    if (exchange->route->write == leaf_write) {
-        leaf_read(&exchange->request);
+    if (code == FIRN_OK && exchange->route->write == leaf_write && !leaf_read(&exchange->request)) {
+        return answer_refusal(exchange, MHD_HTTP_BAD_REQUEST, NULL,
+                              "paths of Leaf have no masks: use /v1/new/NAME?mask=MASK");
     }
     if (code == FIRN_OK) {
         code = request_read(&exchange->request, &exchange->error);

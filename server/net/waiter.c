@@ -68,7 +68,7 @@ int waiter_send(server_waiter *waiter, const server_request *request, quota_char
 int waiter_finish(server_waiter *waiter, server_reply *out, firn_error *error) {
     int code = request_finish(waiter->task, out, error);
     if (code != FIRN_OK) {
-        quota_settle(&waiter->charge, 0);
+        quota_settle(&waiter->charge, (int64_t)out->count);
     }
     return code;
 }

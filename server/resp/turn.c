@@ -141,7 +141,7 @@ static const char *too_much(const server_request *request) {
 static int charge_quota(const resp_connection *connection, const server_request *request,
                         size_t *times, quota_charge *charge, firn_error *error) {
     int64_t wait_ms;
-    if (!verb_issues(request->verb)) {
+    if (!verb_is_charged(request->verb)) {
         return FIRN_OK;
     }
     *times = quota_charge_to(charge, &connection->client.pass, connection->client.key, *times,
@@ -234,7 +234,8 @@ static size_t answer_command(resp_connection *connection, client_question *ask, 
         }
     }
     size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
-    quota_settle(&charge, code == FIRN_OK ? (int64_t)done * ask->request.count : 0);
+    quota_settle(&charge,
+                 code == FIRN_OK ? (int64_t)done * ask->request.count : (int64_t)out.count);
     if (code == REQUEST_LATER && !waiting_is_over(connection)) {
         connection->later_from = tried_source(&ask->request);
         connection->later_count = ask->request.count;

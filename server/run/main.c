@@ -387,13 +387,20 @@ static int take_settings(const server_settings *fresh, firn_error *error) {
     return code;
 }
 
-static int take_config(const server_config *fresh, firn_error *error) {
+/* Before anything changes. */
+static int check_fresh(const server_config *fresh, firn_error *error) {
     const server_settings *set = &fresh->set;
-    int code = check_files(set, error); /* before changing anything */
+    int code = check_files(set, error);
     code = code == FIRN_OK ? renewer_check(or_null(set->store), error) : code;
     code = code == FIRN_OK ? names_check(&fresh->sections, error) : code;
-    code = code == FIRN_OK ? check_reach(set, error) : code;
-    code = code == FIRN_OK ? access_load(or_null(set->tokens), error) : code;
+    return code == FIRN_OK ? check_reach(set, error) : code;
+}
+
+/* Fails only if a file has changed since the check, or memory is out. */
+static int take_config(const server_config *fresh, firn_error *error) {
+    const server_settings *set = &fresh->set;
+    keep_secrets(set);
+    int code = access_load(or_null(set->tokens), error);
     code = code == FIRN_OK ? masks_load(or_null(set->masks), error) : code;
     if (code == FIRN_OK && credentials_are_there()) {
         credential_files files = files_of(set);
@@ -403,7 +410,6 @@ static int take_config(const server_config *fresh, firn_error *error) {
         return code;
     }
     log_set((enum log_level)set->log_level, set->log == 1);
-    keep_secrets(set);
     code = take_settings(set, error);
     if (code == FIRN_OK) {
         names_take_new(&all.config, fresh);
@@ -417,15 +423,20 @@ static void reload(void) {
     /* systemd needs the time to distinguish the READY below from an older one */
     systemd_notify("RELOADING=1\nMONOTONIC_USEC=%" PRId64, monotonic_ns() / 1000);
     int code = config_read(&fresh, all.count, all.words, &error);
+    const char *failure = "reload failed, nothing changed";
     if (code == FIRN_OK) {
-        code = take_config(&fresh, &error);
+        code = check_fresh(&fresh, &error);
+        if (code == FIRN_OK) {
+            failure = "reload failed, files of tokens, masks and TLS may have changed";
+            code = take_config(&fresh, &error);
+        }
         config_free(&fresh);
     }
     access_log_reopen();
     if (code == FIRN_OK) {
         log_event(LOG_LEVEL_INFO, "reloaded", NULL);
     } else {
-        log_event(LOG_LEVEL_ERROR, "reload failed, nothing changed", "why", error.text, NULL);
+        log_event(LOG_LEVEL_ERROR, failure, "why", error.text, NULL);
     }
     systemd_notify("READY=1\nSTATUS=%s", all.ready ? "serving" : all.why);
 }
