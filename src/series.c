@@ -410,7 +410,7 @@ static int take_nearest(firn_series *series, size_t n, int64_t *day, int64_t *fi
         error, FIRN_ECLOCK,
         "the clock is before period " FIRN__LIMIT("%.15s") " of series " FIRN__VALUE(
             "%.63s") ", which has begun: fix the clock or the zone database, or use a "
-                     "new series with late= and another template",
+                     "new series with another template",
         firn__series_period_name(name, &series->form, open), series->name);
 }
 
@@ -434,7 +434,8 @@ int firn_series_next(firn_series *series, const firn_time *at, char (*texts)[FIR
                      size_t n, firn_error *error) {
     int64_t now, day, period, first = 0;
     if (n < 1 || n > BLOCK_MOST) {
-        return firn__fail(error, FIRN_ERANGE, "one call issues 1 to %d numbers, not %zu",
+        return firn__fail(error, FIRN_ERANGE,
+                          "one call issues 1 to %d numbers: ask for such a count, not %zu",
                           BLOCK_MOST, n);
     }
     int code = choose_day(series, at, &now, &day, &period, error);
@@ -536,7 +537,7 @@ int firn_series_prune(firn_series *series, const firn_time *before, firn_error *
     code = code == FIRN_OK ? firn_store_list(series->store, series->ns, see_series, &look, error)
                            : code;
     if (code == FIRN_OK && !look.found) {
-        code = firn__fail(error, FIRN_ERANGE, "series %.63s has no numbers yet: nothing to prune",
+        code = firn__fail(error, FIRN_ERANGE, "series %.63s has no numbers yet: check the name",
                           series->name);
     }
     code = code == FIRN_OK ? check_definition(series, &look, error) : code;

@@ -239,8 +239,10 @@ int firn__series_form_read(firn__series_form *form, const char *template, int64_
     }
     const size_t more = grow ? (size_t)(FIRN__COUNTER_DIGITS - form->counter_digits) : 0;
     if (form->length + more >= FIRN_SERIES_SIZE) {
-        return firn__fail(error, FIRN_ERANGE, "the numbers have %zu characters: use at most %d",
-                          form->length + more, FIRN_SERIES_SIZE - 1);
+        return firn__fail(
+            error, FIRN_ERANGE,
+            "the numbers of this template have %zu characters: shorten it to at most %d",
+            form->length + more, FIRN_SERIES_SIZE - 1);
     }
     form->counter_most = (int64_t)firn__power_of_ten(
                              (uint32_t)(grow ? FIRN__COUNTER_DIGITS : form->counter_digits)) -
@@ -471,8 +473,7 @@ int firn__series_read(const firn__series_form *form, int64_t *counter, const cha
         if (part->kind == PART_CHECK &&
             read.value[PART_CHECK] != (int64_t)firn__check_of(form->check, text, at)) {
             return firn__fail(error, FIRN_ETEXT,
-                              "the check digit does not fit: a digit is wrong, or two are "
-                              "exchanged");
+                              "the check digit does not fit: compare the number with its source");
         }
         if (part->kind == PART_COUNTER && more > 0 && text[at] == '0') {
             return firn__refuse(error, text, length, at, "a longer counter does not begin with 0");

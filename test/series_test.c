@@ -177,7 +177,7 @@ static void a_template_that_repeats_numbers_is_refused(void **state) {
     refused("a\xff", DAILY, FIRN_EUSAGE, "is not UTF-8 at byte 2");
     char keys[300] = "template={counter:6}";
     memset(keys + 20, 'x', 74);
-    refused("refused", keys, FIRN_ERANGE, "the numbers have 80 characters: use at most 79");
+    refused("refused", keys, FIRN_ERANGE, "the numbers of this template have 80 characters: shorten it to at most 79");
     memset(keys + 20, 'x', 150);
     refused("refused", keys, FIRN_ERANGE, "the template has 161 characters");
     setenv("TZDIR", "/nonexistent", 1);
