@@ -123,7 +123,7 @@ wrong "an empty list" 2 "contains no mask" '# nothing'
 refuses "a missing list" 6 "cannot read the masks" serve --config '' --masks "$TMPDIR/nowhere" --check-config
 secret=$(printf '%064d' 5)
 for line in "name=s key_file=$secret" "name=s key_file=/nowhere/$secret.old" "name=$secret key_file=mask.key" "name=s dec $secret" \
-    "name=s fingerprint=$secret" "name=s as=$secret" "1 $secret"; do
+    "name=s fingerprint=$secret" "name=s as=$secret" "1 $secret" "name=$secret/ key_file=mask.key"; do
     printf '%s\n' "$rows" "$line" >"$list"
     ask serve --config '' --masks "$list" --check-config
     same "a key in the list is not shown: ${line%%0000*}" "2 yes 0" \
