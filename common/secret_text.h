@@ -8,13 +8,11 @@
 
 enum { SECRET_DIGITS_LEAST = 32 };
 
-/* Has the text, or the last part of a path, hex digits in a row as a key has? */
+/* Has the text hex digits in a row as a key has? */
 static inline bool has_secret_text(const char *text) {
-    const char *slash = strrchr(text, '/');
     size_t digits = 0;
-    for (const char *at = slash != NULL ? slash + 1 : text;
-         *at != '\0' && digits < SECRET_DIGITS_LEAST; at++) {
-        digits = strchr("0123456789abcdefABCDEF", *at) != NULL ? digits + 1 : 0;
+    for (; *text != '\0' && digits < SECRET_DIGITS_LEAST; text++) {
+        digits = strchr("0123456789abcdefABCDEF", *text) != NULL ? digits + 1 : 0;
     }
     return digits == SECRET_DIGITS_LEAST;
 }

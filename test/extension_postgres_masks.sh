@@ -87,6 +87,10 @@ same "with EXECUTE it may" "$(mask_of rows 1)" "$(ask 'SET ROLE shop' "SELECT fi
 same "a name that is set before the extension is loaded does not count" "$(mask_of rows 1)" \
     "$(ask 'SET ROLE shop' 'SET firn.masks = $$/tmp/other$$' "SELECT firn_mask(1::bigint, 'rows')" | tail -n 1)"
 
+ask "CREATE FUNCTION order_of(masked uuid) RETURNS uuid LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog
+    AS \$\$ SELECT public.firn_unmask(masked, 'orders') \$\$" >/dev/null
+same "a function with the name in it is for one mask" $id "$(ask 'SET ROLE visitor' "SELECT order_of('$masked')")"
+
 # ---- a dump --------------------------------------------------------------------------------------
 pg_dump -h 127.0.0.1 -p "$port" -U firn postgres >"$TMPDIR/dump" 2>"$TMPDIR/said"
 ask 'CREATE DATABASE other' >/dev/null
@@ -104,6 +108,7 @@ chmod 600 "$key"
 refused "another key is refused" "has fingerprint" "SELECT firn_mask(1::bigint, 'rows')"
 refused "also when a row is written" "has fingerprint" 'INSERT INTO orders DEFAULT VALUES'
 refused "a role with EXECUTE does not see the names of files" "the masks cannot be read" 'SET ROLE shop' "SELECT firn_mask(1::bigint, 'rows')"
+refused "nor who calls a function of a superuser" "the masks cannot be read" 'SET ROLE visitor' "SELECT order_of('$masked')"
 same "nor the fingerprint" "" "$(printf '%s' "$said" | grep -E "$secrets|fingerprint")"
 same "also with client_min_messages" "" \
     "$(ask 'SET ROLE shop' 'SET client_min_messages = debug5' "SELECT firn_mask(1::bigint, 'rows')" | grep -E "$secrets|has fingerprint")"

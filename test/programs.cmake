@@ -267,6 +267,7 @@ if(FIRN_FUZZ)
         target_include_directories(scan_fuzz PRIVATE cmd)
         target_link_libraries(scan_fuzz PRIVATE firn_common)
     endif()
+    target_link_libraries(masks_fuzz PRIVATE firn_common)
     # Each includes the module that it is for; the libraries are the same as in add_firn_module_where above.
     foreach(module postgres mysql redis etcd zookeeper)
         target_link_libraries(${module}_fuzz PRIVATE firn_module)

@@ -47,7 +47,7 @@ said() {
 said "an unknown mask is refused, and the nearest named" "^ERR there is no mask 'order': did you mean .orders.[?]" FIRN.MASK $id order
 said "also of new IDs" "^ERR there is no mask 'none': add a line" FIRN.NEW uuid7 MASK none
 said "an ID of another width is refused" "^ERR mask rows takes IDs of 64 bits, but IDs of uuid7 have 128" FIRN.NEW uuid7 MASK rows
-said "of another version too" "^ERR mask orders takes UUIDs of version 7, but those of uuid4 have version 4" FIRN.NEW uuid4 MASK orders
+said "of another version too" "^ERR mask orders takes UUIDs of version 7, but IDs of uuid4 have version 4" FIRN.NEW uuid4 MASK orders
 said "a text that is not an ID" "^ERR .*character 1" FIRN.MASK x rows
 for path in /api/snowflake/get/rows /api/segment/get/rows; do
     same "$path does not ignore a mask" "400 paths of Leaf have no masks: use /v1/new/NAME?mask=MASK" \
@@ -57,7 +57,7 @@ said "a mask has one form" "^ERR masked IDs have the form of their mask: remove 
 said "masked IDs have no runs" "^ERR masked IDs are not consecutive" FIRN.RUNS snowflake MASK rows
 same "of 64 bits, a mask of 63 takes half, and no error shows an ID" "one error, without an ID" \
     "$(for _ in $(seq 40); do echo FIRN.NEW lable-spread MASK rows; done | ask_resp | sort -u | grep -v '^[1-9A-HJ-NP-Za-km-z]\{11\}$\|^$' |
-        sed 's/^ERR mask rows takes IDs of another width or version than the ones that were issued.*/one error, without an ID/')"
+        sed 's/^ERR mask rows takes IDs of another width or version than this generator has.*/one error, without an ID/')"
 same "a mask must be named" 400 "$(curl -s -o /dev/null -w '%{http_code}' "http://$http/v1/mask/5")"
 same "an unknown one is a wrong request" 400 "$(curl -s -o /dev/null -w '%{http_code}' "http://$http/v1/mask/5?mask=none")"
 same "the key is in no answer" "" "$(for path in /v1/status /metrics /v1/mask/5?mask=none; do get "$path"; done | grep -F "$hex")"
@@ -123,7 +123,7 @@ wrong "an empty list" 2 "contains no mask" '# nothing'
 refuses "a missing list" 6 "cannot read the masks" serve --config '' --masks "$TMPDIR/nowhere" --check-config
 secret=$(printf '%064d' 5)
 for line in "name=s key_file=$secret" "name=s key_file=/nowhere/$secret.old" "name=$secret key_file=mask.key" "name=s dec $secret" \
-    "name=s fingerprint=$secret" "name=s as=$secret" "1 $secret"; do
+    "name=s fingerprint=$secret" "name=s as=$secret" "1 $secret" "name=$secret/ key_file=mask.key"; do
     printf '%s\n' "$rows" "$line" >"$list"
     ask serve --config '' --masks "$list" --check-config
     same "a key in the list is not shown: ${line%%0000*}" "2 yes 0" \

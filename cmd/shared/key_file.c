@@ -36,7 +36,8 @@ int key_file_read(session *s, char *text, size_t size, const char *name, const c
         return fail(s, &error);
     }
     int file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (file < 0 && has_secret_text(name)) {
+    const char *slash = strrchr(name, '/');
+    if (file < 0 && has_secret_text(slash != NULL ? slash : name)) {
         return fail_usage(
             s, "--key-file needs a file, not the secret key: every user can read arguments, "
                "so choose another key");

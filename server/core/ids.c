@@ -240,8 +240,8 @@ static int read_mask(server_request *request, const firn_scheme *scheme, word na
     const int version = uuid_version(scheme);
     if (code == FIRN_OK && forms.version != 0 && version != 0 && forms.version != version) {
         return set_error(error, FIRN_EUSAGE,
-                         "mask %.*s takes UUIDs of version %d, but those of %s have version %d: "
-                         "use another mask",
+                         "mask %.*s takes UUIDs of version %d, but IDs of %s have version %d: use "
+                         "another mask",
                          word_shown(name), name.text, forms.version, scheme->name, version);
     }
     request->form = code == FIRN_OK ? forms.as : request->form;

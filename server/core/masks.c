@@ -102,8 +102,8 @@ int masks_apply(firn_id *ids, size_t count, word name, int *form, firn_error *er
     }
     if (code == FIRN_EMISMATCH || code == FIRN_ERANGE) { /* instead of the ID */
         set_error(error, code,
-                  "mask %.63s takes IDs of another width or version than the ones that were "
-                  "issued: use another mask",
+                  "mask %.63s takes IDs of another width or version than this generator has: "
+                  "use another mask",
                   found->name);
     }
     pthread_rwlock_unlock(&lock);
