@@ -177,7 +177,8 @@ static void a_template_that_repeats_numbers_is_refused(void **state) {
     refused("a\xff", DAILY, FIRN_EUSAGE, "is not UTF-8 at byte 2");
     char keys[300] = "template={counter:6}";
     memset(keys + 20, 'x', 74);
-    refused("refused", keys, FIRN_ERANGE, "the numbers of this template have 80 characters: shorten it to at most 79");
+    refused("refused", keys, FIRN_ERANGE,
+            "the numbers of this template have 80 characters: shorten it to at most 79");
     memset(keys + 20, 'x', 150);
     refused("refused", keys, FIRN_ERANGE, "the template has 161 characters");
     setenv("TZDIR", "/nonexistent", 1);
@@ -490,7 +491,8 @@ static void a_counter_ends_or_grows(void **state) {
     assert_int_equal(firn_series_next(series, NULL, texts, 9, &error), FIRN_OK);
     denied(series, NULL, FIRN_EEND, "series plain has too few counters left, up to 9");
     assert_int_equal(firn_series_next(series, NULL, texts, 0, &error), FIRN_ERANGE);
-    error_text(&error, FIRN_ERANGE, "one call issues 1 to 1000000 numbers, not 0");
+    error_text(&error, FIRN_ERANGE,
+               "one call issues 1 to 1000000 numbers: ask for such a count, not 0");
     closed(series);
 }
 
