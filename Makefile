@@ -45,12 +45,12 @@ sanitize:
 # so gcc warns of what it cannot follow.
 memory:
 	$(CONFIGURE) -B $(MEMORY) -DCMAKE_BUILD_TYPE=Debug -DFIRN_HARDENED=OFF -DFIRN_WERROR=OFF -DCMAKE_C_FLAGS="-O1 $(CFLAGS)"
-	$(COMPILE) $(MEMORY) --target firn_command firn_lab firn_server module_sqlite -j$(JOBS)
+	$(COMPILE) $(MEMORY) --target firn_server module_sqlite -j$(JOBS)
 fuzz:
 	CC=$(CLANG) $(CONFIGURE) -B $(FUZZ) -DFIRN_FUZZ=ON -DFIRN_WERROR=ON
 	$(COMPILE) $(FUZZ) -j$(JOBS)
 
-test: test-build sanitize memory fuzz
+test: test-build sanitize
 	BUILD=$(BUILD) test/run-all --short
 # All of it in full, with the programs that test leaves out (test/long).
 test-long: test-build sanitize memory fuzz

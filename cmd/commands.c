@@ -113,12 +113,11 @@ static void put_commands(output *out, bool lab) {
 }
 
 void command_list(session *s) {
-    output_text(&s->out, "usage: firn COMMAND ...\n\n");
+    output_text(&s->out, "usage: firn COMMAND ... (`firn COMMAND --help` lists its options)\n\n");
     put_commands(&s->out, false);
     output_text(&s->out,
                 "\n"
                 "SCHEME is one of `firn schemes` or a layout; TIME is RFC 3339, or @SECONDS.\n"
-                "Options are --name value or name=value: `firn COMMAND --help` lists them.\n"
                 "Exit status: 0 done, 1 no, 2 usage, 3 store, 4 clock, 5 exhausted, 6 I/O.\n");
 }
 

@@ -89,8 +89,8 @@ static int open_line(listed_mask *out, const mask_line *line, const char *list, 
     }
     if (code == FIRN_OK && line->fingerprint[0] == '\0') {
         code = set_error(error, FIRN_EUSAGE,
-                         "mask %.63s has no fingerprint, which shows another key: add "
-                         "fingerprint=%.8s, if it is a new name or this is its key",
+                         "mask %.63s has no fingerprint, so another key would not be noticed: if "
+                         "the name is new, or this is its key, add fingerprint=%.8s",
                          line->name, firn_mask_fingerprint(out->mask));
     }
     if (code == FIRN_OK) {
@@ -193,8 +193,9 @@ int mask_list_read(mask_list *list, const char *path, firn_error *error) {
     code = list->all != NULL ? read_lines(list, file, path, error) : out_of_memory(error);
     fclose(file);
     if (code == FIRN_OK && list->count == 0) {
-        code = set_error(error, FIRN_EUSAGE,
-                         "%.100s contains no mask: add a line name=NAME key_file=FILE", path);
+        code = set_error(
+            error, FIRN_EUSAGE,
+            "%.100s contains no mask: add a line name=NAME key_file=FILE fingerprint=HEX", path);
     }
     if (code != FIRN_OK) {
         mask_list_free(list);
@@ -213,9 +214,10 @@ listed_mask *mask_list_find(const mask_list *list, const char *name, size_t leng
         names[i] = list->all[i].name;
     }
     snprintf(given, sizeof given, "%.*s", (int)(length < 60 ? length : 60), name);
-    set_error(error, FIRN_EUSAGE, "there is no mask '" ERROR_VALUE("%s") "': %s", given,
-              did_you_mean(advice, firn_nearest(given, names),
-                           "add a line name=NAME key_file=FILE to the file of masks"));
+    set_error(
+        error, FIRN_EUSAGE, "there is no mask '" ERROR_VALUE("%s") "': %s", given,
+        did_you_mean(advice, firn_nearest(given, names),
+                     "add a line name=NAME key_file=FILE fingerprint=HEX to the file of masks"));
     return NULL;
 }
 

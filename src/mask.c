@@ -152,8 +152,8 @@ static int read_keys(firn_mask *mask, const char *text, firn_error *error) {
     }
     if (code == FIRN_OK && mask->name[0] == '\0') {
         return firn__fail(error, FIRN_EUSAGE,
-                          "a mask needs a name, which makes it another one than all others under "
-                          "its key: add name=, such as name=orders");
+                          "a mask needs a name, and each name is another mask: add name=, such as "
+                          "name=orders");
     }
     if (code == FIRN_OK && version != 0 && mask->version == 0) {
         return firn__fail(
@@ -179,8 +179,8 @@ static int check_print(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], c
                ? FIRN_OK
                : firn__fail(
                      error, FIRN_EUSAGE,
-                     "mask %.63s has fingerprint %.8s, not %.8s: another key, width or version "
-                     "masked IDs under this name; use these, or a new name",
+                     "mask %.63s has fingerprint %.8s, not %.8s: use the key, number, width and "
+                     "version that this name has had, or a new name",
                      mask->name, mask->print, mask->expected);
 }
 

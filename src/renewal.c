@@ -103,7 +103,9 @@ static int renew(firn_gen *gen, firn__window *window, const firn__need *need, bo
     sending.tries = need->end <= end ? 1 : FIRN__SENDINGS;
     code = firn__claimable_reserve(gen, window->node, &request, &sending, &first, error);
     assert(code != FIRN_OK || first == base + end);
-    *refused = code == FIRN_EBUSY && sending.held.high == FIRN_SLOT_MAX;
+    /* A lower mark than this window's: a copy of the process gave it back, and others may have it. */
+    const bool given_back = sending.held.high < request.earliest && !gen->fixed;
+    *refused = code == FIRN_EBUSY && (sending.held.high == FIRN_SLOT_MAX || given_back);
     return renewed(gen, window, end, need, &request, sending.twice, code);
 }
 
@@ -151,7 +153,9 @@ static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *e
     if (window == NULL) {
         return firn__claim_window(gen, k, need->tick, need->n, error);
     }
-    bool idle = shut || need->tick >= window->base_tick + ((uint64_t)end >> gen->s);
+    /* After a loss the mark may be lower than slots of the window's last tick, which were issued. */
+    uint64_t last_slots = window != NULL && window->lost ? (UINT64_C(1) << gen->s) - 1 : 0;
+    bool idle = shut || need->tick >= window->base_tick + (((uint64_t)end + last_slots) >> gen->s);
     if (!idle && !window->lost) {
         int code = renew_or_drop(gen, k, window, need, error);
         if (code != FIRN_EBUSY) {
@@ -161,7 +165,7 @@ static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *e
             return firn__claim_window(gen, k, need->tick, need->n, error);
         }
     }
-    if (!idle && gen->fixed) { /* lost to another holder, who is beyond our end */
+    if (!idle && gen->fixed) { /* lost to another holder */
         firn_mark held = {firn__slots_of(gen, window->base_tick) + end + 1, 0};
         return firn__claim_busy(gen, &held, false, need->tick, error);
     }

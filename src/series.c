@@ -250,14 +250,13 @@ static int refuse_future(const firn_series *series, int64_t period, int64_t late
                       code == FIRN_ECLOCK ? "fix the wrong clock" : "use an earlier time");
 }
 
-/* The period `ahead` seconds after the time of a shared store, or else of this machine. */
-static int present_period(const firn_series *series, int64_t ahead, int64_t *period,
-                          firn_error *error) {
+/* The period of a shared store's clock, `ahead` seconds later. FIRN_ESYSTEM: the store has no clock
+ * but this machine's. */
+static int stored_period(const firn_series *series, int64_t ahead, int64_t *period,
+                         firn_error *error) {
     firn_time now = {0};
     int64_t day;
     int code = firn_store_now(series->store, &now, error);
-    code =
-        code == FIRN_ESYSTEM ? read_wall(series, &now.sec, error) : code; /* the store has none */
     return code == FIRN_OK ? day_at(series, now.sec + ahead, &day, period, error) : code;
 }
 
@@ -265,8 +264,9 @@ static int present_period(const firn_series *series, int64_t ahead, int64_t *per
  * agree. */
 static int ask_store(const firn_series *series, int64_t period, firn_error *error) {
     int64_t latest;
-    int code = present_period(series, SKEW_S, &latest, error);
-    return code == FIRN_OK && period > latest
+    int code = stored_period(series, SKEW_S, &latest, error);
+    return code == FIRN_ESYSTEM ? FIRN_OK
+           : code == FIRN_OK && period > latest
                ? refuse_future(series, period, latest, "the store's", FIRN_ECLOCK, error)
                : code;
 }
@@ -351,13 +351,11 @@ static int refuse_end(firn_series *series, int64_t held, firn_error *error) {
                                            "at " FIRN__LIMIT("%s") ": use a later time",
             name, series->name, firn__series_period_name(later, &series->form, series->closed_by));
     }
-    const int64_t next = later_slot(held, first_slot(series->period)) % COUNTERS;
     return firn__fail(error, FIRN_EEND,
-                      "series %.63s has %" PRId64 " counters left%s%s, up to " FIRN__LIMIT(
+                      "series %.63s has too few counters left%s%s, up to " FIRN__LIMIT(
                           "%" PRId64) ": ask for fewer, or use a new series with another template "
                                       "and more digits",
-                      series->name, later_slot(series->form.counter_most - next + 1, 0),
-                      name[0] != '\0' ? " in " : "", name, series->form.counter_most);
+                      series->name, name[0] != '\0' ? " in " : "", name, series->form.counter_most);
 }
 
 /* The words of a segment fit integers. */
@@ -412,7 +410,7 @@ static int take_nearest(firn_series *series, size_t n, int64_t *day, int64_t *fi
         error, FIRN_ECLOCK,
         "the clock is before period " FIRN__LIMIT("%.15s") " of series " FIRN__VALUE(
             "%.63s") ", which has begun: fix the clock or the zone database, or use a "
-                     "new series with late= and another template",
+                     "new series with another template",
         firn__series_period_name(name, &series->form, open), series->name);
 }
 
@@ -436,7 +434,8 @@ int firn_series_next(firn_series *series, const firn_time *at, char (*texts)[FIR
                      size_t n, firn_error *error) {
     int64_t now, day, period, first = 0;
     if (n < 1 || n > BLOCK_MOST) {
-        return firn__fail(error, FIRN_ERANGE, "one call issues 1 to %d numbers, not %zu",
+        return firn__fail(error, FIRN_ERANGE,
+                          "one call issues 1 to %d numbers: ask for such a count, not %zu",
                           BLOCK_MOST, n);
     }
     int code = choose_day(series, at, &now, &day, &period, error);
@@ -486,12 +485,13 @@ int firn_series_peek(firn_series *series, const firn_time *at, char text[FIRN_SE
 }
 
 /* Only in the present period may a guard end the doubt after a loss, since it closes the earlier
- * ones: present by the store's clock, and without a later mark. */
-static int make_guard(const firn_series *series, int64_t period, int64_t *guard,
+ * ones: present by the clock of the store, or else of this machine, and without a later mark. */
+static int make_guard(const firn_series *series, int64_t now, int64_t period, int64_t *guard,
                       firn_error *error) {
-    int64_t present = 0;
+    int64_t day, present = 0;
     series_look look = {.found = false};
-    int code = present_period(series, 0, &present, error);
+    int code = stored_period(series, 0, &present, error);
+    code = code == FIRN_ESYSTEM ? day_at(series, now, &day, &present, error) : code;
     code = code == FIRN_OK ? firn_store_list(series->store, series->ns, see_series, &look, error)
                            : code;
     *guard = period >= present && period >= look.latest / COUNTERS ? *guard : 0;
@@ -512,7 +512,7 @@ int firn_series_advance(firn_series *series, const firn_time *at, int64_t from, 
     }
     int64_t guard = period * COUNTERS + from;
     code = turn_to_period(series, period, error);
-    code = code == FIRN_OK ? make_guard(series, period, &guard, error) : code;
+    code = code == FIRN_OK ? make_guard(series, now, period, &guard, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
@@ -537,7 +537,7 @@ int firn_series_prune(firn_series *series, const firn_time *before, firn_error *
     code = code == FIRN_OK ? firn_store_list(series->store, series->ns, see_series, &look, error)
                            : code;
     if (code == FIRN_OK && !look.found) {
-        code = firn__fail(error, FIRN_ERANGE, "series %.63s has no numbers yet: nothing to prune",
+        code = firn__fail(error, FIRN_ERANGE, "series %.63s has no numbers yet: check the name",
                           series->name);
     }
     code = code == FIRN_OK ? check_definition(series, &look, error) : code;

@@ -109,8 +109,9 @@ static int take_literal(firn__series_form *form, size_t *position, firn_error *e
                                    "only - / . _ : + # may follow the check digit");
         }
     }
-    return add_part(
-        form, (firn__series_part){PART_LITERAL, (uint8_t)begin, (uint8_t)(*position - begin)}, error);
+    return add_part(form,
+                    (firn__series_part){PART_LITERAL, (uint8_t)begin, (uint8_t)(*position - begin)},
+                    error);
 }
 
 static int take_counter(firn__series_form *form, const char *digits, firn_error *error) {
@@ -121,8 +122,9 @@ static int take_counter(firn__series_form *form, const char *digits, firn_error 
     }
     int code = firn__number_read(&width, "counter", digits, 1, FIRN__COUNTER_DIGITS, error);
     form->counter_digits = width;
-    return code == FIRN_OK ? add_part(form, (firn__series_part){PART_COUNTER, 0, (uint8_t)width}, error)
-                           : code;
+    return code == FIRN_OK
+               ? add_part(form, (firn__series_part){PART_COUNTER, 0, (uint8_t)width}, error)
+               : code;
 }
 
 static int take_named(firn__series_form *form, const char *name, firn_error *error) {
@@ -237,8 +239,10 @@ int firn__series_form_read(firn__series_form *form, const char *template, int64_
     }
     const size_t more = grow ? (size_t)(FIRN__COUNTER_DIGITS - form->counter_digits) : 0;
     if (form->length + more >= FIRN_SERIES_SIZE) {
-        return firn__fail(error, FIRN_ERANGE, "the numbers have %zu characters: use at most %d",
-                          form->length + more, FIRN_SERIES_SIZE - 1);
+        return firn__fail(
+            error, FIRN_ERANGE,
+            "the numbers of this template have %zu characters: shorten it to at most %d",
+            form->length + more, FIRN_SERIES_SIZE - 1);
     }
     form->counter_most = (int64_t)firn__power_of_ten(
                              (uint32_t)(grow ? FIRN__COUNTER_DIGITS : form->counter_digits)) -
@@ -469,8 +473,7 @@ int firn__series_read(const firn__series_form *form, int64_t *counter, const cha
         if (part->kind == PART_CHECK &&
             read.value[PART_CHECK] != (int64_t)firn__check_of(form->check, text, at)) {
             return firn__fail(error, FIRN_ETEXT,
-                              "the check digit does not fit: a digit is wrong, or two are "
-                              "exchanged");
+                              "the check digit does not fit: compare the number with its source");
         }
         if (part->kind == PART_COUNTER && more > 0 && text[at] == '0') {
             return firn__refuse(error, text, length, at, "a longer counter does not begin with 0");

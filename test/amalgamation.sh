@@ -71,7 +71,7 @@ same "... and issues what needs no store" 20000 "$("$TMPDIR/issue-pure" uuid7 | 
 check "... and refuses what needs one" sh -c "'$TMPDIR/issue-pure' snowflake '$store' 2>&1 | grep -q FIRN_PURE"
 
 check "a program that contains the conformance test compiles" "${CC:-cc}" -std=c17 -D_GNU_SOURCE -I"$TMPDIR" \
-    "-DFIRN_SOURCE_DIR=\"$(pwd)\"" "-DFIRN_BUILD_DIR=\"$BUILD\"" test/spec_test.c \
+    "-DFIRN_SOURCE_DIR=\"$(pwd)\"" "-DFIRN_BUILD_DIR=\"$BUILD\"" test/spec_pure_test.c \
     "$TMPDIR/sqlite.o" -o "$TMPDIR/spec" -lmd -lsqlite3 -ljansson -lcmocka -pthread
 check "... and all cases hold" "$TMPDIR/spec"
 

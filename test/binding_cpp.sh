@@ -24,9 +24,11 @@ tried() {
 case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
 tried "with exceptions" g++ "$built" -O2
 tried "without exceptions" g++ "$built" -O2 -fno-exceptions
-tried "without exceptions by choice" g++ "$built" -DFIRN_NO_EXCEPTIONS
-tried "as C++20" g++ "$built" -std=c++20
-if command -v clang++ >/dev/null; then
+short || tried "without exceptions by choice" g++ "$built" -DFIRN_NO_EXCEPTIONS
+short || tried "as C++20" g++ "$built" -std=c++20
+if short; then
+    :
+elif command -v clang++ >/dev/null; then
     tried "with clang" clang++ "$built"
 else
     skip "with clang" "clang++ is missing"

@@ -60,7 +60,9 @@ same "the first example of README.md prints what it says" "true 2022-06-28T16:07
 same "the worker of README.md answers with a ULID" 26 \
     "$(cd "$app" && node --input-type=module -e 'import worker from "./block2.mjs"; console.log((await (await worker.fetch()).text()).length)')"
 
-if command -v chromium >/dev/null && command -v openssl >/dev/null; then
+if short; then
+    :
+elif command -v chromium >/dev/null && command -v openssl >/dev/null; then
     PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 test/binding_wasm.py "$app/node_modules/firn" spec "$TMPDIR" >"$TMPDIR/browser" 2>&1 || true
     while IFS= read -r line; do
         case $line in

@@ -332,8 +332,13 @@ matches "claims are confined" 'generators of confined claim nodes 0 to 15 only|[
 same "as an object" '["confined","0","15",1]' "$("$FIRN" nodes claim confined 0..15 --json --store "$db" "$unsafe" | jq -c '[.ns, .first, .last, .backdated]')"
 same "the node of back-dated IDs is named" 1 "$("$FIRN" nodes claim confined 0..15 --store "$db" "$unsafe" | grep -c '^node 1023 issues back-dated IDs until those processes end')"
 for i in 1 2 3; do "$FIRN" new snowflake ns=confined --store "$db" "$unsafe" 2>/dev/null; done >"$TMPDIR/ids"
-same "so are new IDs, and back-dated ones" "0 15" "$(xargs "$FIRN" show --scheme snowflake --json <"$TMPDIR/ids" | jq '(.fields.datacenter | tonumber) * 32 + (.fields.worker | tonumber)' | awk '$1 > 15' | wc -l) $(
-    "$FIRN" new snowflake ns=confined time=2021-01-01 --store "$db" "$unsafe" 2>/dev/null | xargs "$FIRN" show --scheme snowflake --json | jq -r '.fields.worker')"
+nodes_of() {
+    xargs "$FIRN" show --scheme snowflake --json | jq '(.fields.datacenter | tonumber) * 32 + (.fields.worker | tonumber)'
+}
+nodes_of <"$TMPDIR/ids" >"$TMPDIR/used"
+same "so are new IDs" 0 "$(awk '$1 > 15' "$TMPDIR/used" | wc -l)"
+same "and back-dated ones, on the greatest node that no process has used" "$(seq 15 -1 0 | grep -vxFf "$TMPDIR/used" | head -n 1)" \
+    "$("$FIRN" new snowflake ns=confined time=2021-01-01 --store "$db" "$unsafe" 2>/dev/null | nodes_of)"
 matches "a given node may be another one" '[0-9]+' new snowflake ns=confined node=900 --store "$db" "$unsafe"
 same "the list reads the layout as before" 1 "$("$FIRN" nodes ns=confined --store "$db" "$unsafe" | grep -cE '^confined +900 +datacenter=28 worker=4 +20')"
 same "and names the nodes that are claimed" 1 "$("$FIRN" nodes ns=confined --store "$db" "$unsafe" | grep -c '^generators of confined claim nodes 0 to 15 only')"

@@ -50,7 +50,7 @@ static void methods_of_a_store_are_required(void **state) {
             wrong[i].close = NULL;
         }
         assert_int_equal(firn_store_wrap(&store, &wrong[i], NULL, &error), FIRN_EUSAGE);
-        error_text(&error, FIRN_EUSAGE, i == 0 ? "are of version 1, not 3" : "is missing");
+        error_text(&error, FIRN_EUSAGE, i == 0 ? "are of version 1, not 4" : "is missing");
         assert_null(store);
     }
 }

@@ -250,7 +250,7 @@ static int open_subject(fork_subject *subject) {
 }
 
 static int each_instruction(fork_subject *subject) {
-    for (offset = 0; offset < GAP; offset += short_step(5)) {
+    for (offset = 0; offset < GAP; offset += short_step(11)) {
         int bad = 0;
         if (subject->fresh) {
             firn_close(subject->gen, NULL);

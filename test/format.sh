@@ -14,11 +14,7 @@ if ! command -v "$formatter" >/dev/null; then
     lacks "every C file is formatted" clang-format-14
     finish
 fi
-for file in $files; do
-    if "$formatter" --dry-run -Werror "$file" 2>/dev/null; then
-        pass "$file is formatted"
-    else
-        fail "$file is formatted: make format does it"
-    fi
-done
+# shellcheck disable=SC2086
+same "every C file is formatted: make format does it" "" \
+    "$("$formatter" --dry-run -Werror $files 2>&1 | sed -n 's/:[0-9]*:[0-9]*: error: .*//p' | sort -u)"
 finish

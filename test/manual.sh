@@ -143,7 +143,7 @@ check "a page is the same at another time and place" cmp "$man/man1/firn.1" "$TM
 # LINE => WORDS: the line as typed so far, and all completions of its last word.
 cat >"$TMPDIR/asked" <<'TEXT'
 firn sch => schemes
-firn se => segment serve
+firn se => segment series serve
 firn serve --log-lev => --log-level
 firn serve --log j => json
 firn new sno => snowflake

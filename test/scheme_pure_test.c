@@ -1209,6 +1209,38 @@ static void a_name_needs_a_scheme_and_a_space(void **state) {
     }
 }
 
+/* RFC 9562, appendix A, has these UUIDs. */
+static void a_space_has_a_name_and_a_uuid(void **state) {
+    static const struct {
+        const char *name, *uuid;
+    } rows[] = {{"dns", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"},
+                {"url", "6ba7b811-9dad-11d1-80b4-00c04fd430c8"},
+                {"oid", "6ba7b812-9dad-11d1-80b4-00c04fd430c8"},
+                {"x500", "6ba7b814-9dad-11d1-80b4-00c04fd430c8"}};
+    const firn_scheme *scheme = firn_scheme_find("uuid5");
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        firn_id named, given;
+        assert_int_equal(firn_digest(&named, scheme, rows[i].name, "a", 1, NULL), FIRN_OK);
+        assert_int_equal(firn_digest(&given, scheme, rows[i].uuid, "a", 1, NULL), FIRN_OK);
+        assert_int_equal(firn_id_cmp(&named, &given), 0);
+    }
+}
+
+static void a_constant_is_shown_and_a_wrong_one_not_converted(void **state) {
+    char value[FIRN_VALUE_SIZE];
+    const firn_scheme *scheme = firn_scheme_find("uuid1");
+    const firn_fields fields = {0, {{0, 0}}};
+    const firn_id wrong = {0, 0, 0, 128};
+    firn_id out = {1, 2, 3, 4};
+    firn_error error = {0};
+    (void)state;
+    const int version = firn_scheme_field(scheme, "version");
+    assert_string_equal(firn_fields_get(value, &fields, scheme, (uint32_t)version), "1");
+    assert_true(firn_convert(&out, firn_scheme_find("uuid6"), &wrong, scheme, &error) < 0);
+    assert_true(out.low == 1 && out.bits == 4);
+}
+
 static void epoch_and_widths_can_be_changed(void **state) {
     char text[FIRN_TIME_SIZE];
     firn_scheme scheme;
@@ -1415,6 +1447,9 @@ int main(void) {
         TEST("each error has a name and a sentence", each_error_has_a_name_and_a_sentence),
         TEST("what is made from a name needs a scheme and a space for it",
              a_name_needs_a_scheme_and_a_space),
+        TEST("a space has a name and a UUID", a_space_has_a_name_and_a_uuid),
+        TEST("a constant is shown, and a wrong one not converted",
+             a_constant_is_shown_and_a_wrong_one_not_converted),
         TEST("epoch and widths of a row can be changed", epoch_and_widths_can_be_changed),
         TEST("seconds end where instants do", seconds_end_where_instants_do),
         TEST("nanoseconds out of range are refused", nanoseconds_out_of_range_are_refused),

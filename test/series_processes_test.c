@@ -378,8 +378,8 @@ static void a_restored_store_waits_for_the_operator(void **state) {
     assert_int_equal(system(command), 0);
     store = store_at(url);
     series = opened(store, &hands, NULL);
-    gives(series, NULL, FIRN_EBACK, "advance the series above every number handed out");
-    gives(series, "2025-10-08T12:00:00Z", FIRN_EBACK, "advance the series");
+    gives(series, NULL, FIRN_EBACK, "advance its present period above every number handed out");
+    gives(series, "2025-10-08T12:00:00Z", FIRN_EBACK, "advance its present period");
     assert_int_equal(firn_series_prune(series, &(firn_time){0, 0}, &error), FIRN_EBACK);
     assert_int_equal(firn_series_advance(series, NULL, 3, &error), FIRN_OK);
     gives(series, NULL, FIRN_OK, "2025-10-09-000003");

@@ -177,7 +177,7 @@ static void a_template_that_repeats_numbers_is_refused(void **state) {
     refused("a\xff", DAILY, FIRN_EUSAGE, "is not UTF-8 at byte 2");
     char keys[300] = "template={counter:6}";
     memset(keys + 20, 'x', 74);
-    refused("refused", keys, FIRN_ERANGE, "the numbers have 80 characters: use at most 79");
+    refused("refused", keys, FIRN_ERANGE, "the numbers of this template have 80 characters: shorten it to at most 79");
     memset(keys + 20, 'x', 150);
     refused("refused", keys, FIRN_ERANGE, "the template has 161 characters");
     setenv("TZDIR", "/nonexistent", 1);
@@ -469,12 +469,12 @@ static void a_counter_ends_or_grows(void **state) {
     firn_error error = {0};
     firn_series *series = opened("short", "template={year}{month}{day}{counter:1}");
     assert_int_equal(firn_series_next(series, NULL, texts, 10, &error), FIRN_EEND);
-    error_text(&error, FIRN_EEND, "series short has no counter left in 2025-10-09, up to 9");
+    error_text(&error, FIRN_EEND, "series short has too few counters left in 2025-10-09, up to 9");
     assert_int_equal(firn_series_next(series, NULL, texts, 8, &error), FIRN_OK);
     assert_string_equal(texts[7], "202510098");
     assert_int_equal(firn_series_next(series, NULL, texts, 2, &error), FIRN_EEND);
     gives(series, NULL, "202510099");
-    denied(series, NULL, FIRN_EEND, "use a new series with more digits, or with grow=1");
+    denied(series, NULL, FIRN_EEND, "use a new series with another template");
     clock_shows("2025-10-10T00:00:00Z");
     gives(series, NULL, "202510101");
     closed(series);
@@ -488,7 +488,7 @@ static void a_counter_ends_or_grows(void **state) {
     closed(series);
     series = opened("plain", "template=A{counter:1}");
     assert_int_equal(firn_series_next(series, NULL, texts, 9, &error), FIRN_OK);
-    denied(series, NULL, FIRN_EEND, "series plain has no counter left, up to 9");
+    denied(series, NULL, FIRN_EEND, "series plain has too few counters left, up to 9");
     assert_int_equal(firn_series_next(series, NULL, texts, 0, &error), FIRN_ERANGE);
     error_text(&error, FIRN_ERANGE, "one call issues 1 to 1000000 numbers, not 0");
     closed(series);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The conformance cases of spec/: they are what make.py writes, plain.py passes them, and the runner finds a wrong case.
-# test/spec_test.c puts them to the library.
+# test/spec_pure_test.c puts them to the library.
 . "$(dirname "$0")/tap"
 cd "$(dirname "$0")/.." || exit 1
 scratch=$(mktemp -d) || exit 1
@@ -16,6 +16,9 @@ check "mask.json is what masks.py writes" cmp "$scratch/mask.json" spec/mask.jso
 check "masks.py passes NIST's samples, mask.json and order.json" python3 spec/masks.py
 check "plain.py passes every case" python3 spec/runner.py
 same "README.md shows how many" "$(spec/runner.py)" "$(sed -n '/^\$ spec.runner/ { n; p; }' spec/README.md)"
+
+same "each file of test/vectors is a case there, or in test/vectors_pure_test.c" "" "$(for file in test/vectors/*.tsv; do
+    grep -qF "\"$(basename "$file" .tsv)\"" spec/make.py test/vectors_pure_test.c || echo "$file"; done)"
 
 # wrong SENTENCE FILE OLD NEW: the runner finds a case that was changed.
 wrong() {

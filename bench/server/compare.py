@@ -289,7 +289,8 @@ def first_id_ms(server):
                 client.ask("FIRN.NEW", "snowflake")
             return (time.monotonic() - begin) * 1e3
         except (OSError, EOFError):
-            if time.monotonic() > begin + serving.PATIENCE_S:
+            if server.process.poll() is not None or time.monotonic() > begin + serving.PATIENCE_S:
+                server.answers()  # says why, if the server has ended
                 raise
             time.sleep(0.0002)
 

@@ -215,7 +215,7 @@ static void put_legend(session *s, const node_listing *list) {
         [MARK_TICK] = "a number at a tick (@): how many IDs it has",
         [MARK_HISTORY] = "history: the node issues only back-dated IDs",
         [MARK_JOB] = "job: one job has used up the node",
-        [MARK_SERIES] = "a date and a number: the next counter of a series, and its period",
+        [MARK_SERIES] = "a date and a number: a period of a series, and its next counter",
         [MARK_RECORD] = "record: the name of a job, which is used up",
         [MARK_OTHER] = "other: another program of the store's server issues with the node",
         [CLOSED] = "closed: the namespace issues nothing more",

@@ -123,6 +123,7 @@ static int lower(session *s, firn_store *store, const free_target *target, int64
                             .earliest = target->mark.high,
                             .latest = target->mark.high,
                             .note = "firn nodes free",
+                            .own = target->mark, /* so no late copy of it is granted */
                             .guard = guard};
     int code = getrandom(&request.grant, sizeof request.grant, 0) == sizeof request.grant
                    ? FIRN_OK

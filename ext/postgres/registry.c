@@ -27,7 +27,7 @@
 
 #define MARKS "firn_marks"
 
-enum { VALUES = 14 }; /* of a statement, at most */
+enum { VALUES = 15 }; /* of a statement, at most */
 
 /* The driver's handle. */
 typedef struct registry {
@@ -72,6 +72,9 @@ static uint64 run(const registry *self, enum statement which, const char *const 
     Oid types[VALUES];
     Datum given[VALUES];
     char *text = fill(statements[which].text, "firn", self->system);
+    if (statements[which].values > VALUES) {
+        elog(ERROR, "firn: statement %d has too many values", (int)which);
+    }
     for (int i = 0; i < statements[which].values; i++) {
         types[i] = TEXTOID;
         given[i] = CStringGetTextDatum(values[i]);
@@ -140,7 +143,7 @@ static bool write_mark(const registry *self, const firn_records *seen, const fir
     snprintf(floor, sizeof floor, "%" PRId64, next->floor);
     const char *values[] = {next->ns,      next->key,   high,        "0",          was,
                             was,           grant,       next->note,  next->layout, floor,
-                            self->backend, self->marks, self->taken, old};
+                            self->backend, self->marks, self->taken, old,          "false"};
     return run(self, seen->key_known ? RAISE : CREATE, values) == 1;
 }
 

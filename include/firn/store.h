@@ -31,7 +31,7 @@ extern "C" {
 
 /* Rises with each change of this file that a driver could notice. libfirn loads only drivers of
  * its own version. */
-#define FIRN_DRIVER_VERSION 5
+#define FIRN_DRIVER_VERSION 6
 
 /* ---- records --------------------------------------------------------------------------------- */
 

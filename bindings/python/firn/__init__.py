@@ -11,6 +11,7 @@ README.md has the rules for threads and forks. Every error is a firn.Error with 
 import atexit
 import datetime
 import os
+import sys
 import uuid
 
 from . import _firn
@@ -443,8 +444,11 @@ def decode(ids, scheme, field="time", *, epoch=None, bits=None, digits=None):
     another field. `ids` is a buffer as Generator.array() returns.
 
     numpy.frombuffer(firn.decode(ids, "snowflake"), "datetime64[ns]") is an array of their times."""
-    data = ids if isinstance(ids, bytes) else memoryview(ids).tobytes()
-    return _firn.decode(scheme, *_args(epoch, bits, digits), data, field)
+    view = memoryview(ids)
+    kind = view.format.lstrip("@=<" if sys.byteorder == "little" else "@=>!")
+    if kind not in ("B", "b", "c") and kind[-1] not in "sx" and (kind not in ("Q", "q", "L", "l") or view.itemsize != 8):
+        raise TypeError("ids is an array of %r, not of 64-bit integers in the machine's byte order, or bytes" % view.format)
+    return _firn.decode(scheme, *_args(epoch, bits, digits), view.tobytes(), field)
 
 
 def recognize(text):

@@ -267,6 +267,12 @@ bool id_of(firn_id *id, const firn_scheme *scheme, const char *form_name, PyObje
     if (PyBytes_Check(object)) {
         return id_of_bytes(id, scheme, PyBytes_AsString(object), PyBytes_Size(object));
     }
+    if (PyIndex_Check(object) && !PyBool_Check(object)) { /* such as numpy.uint64 */
+        PyObject *integer = PyNumber_Index(object);
+        const bool good = integer != NULL && id_of_integer(id, scheme, integer);
+        Py_XDECREF(integer);
+        return good;
+    }
     if (PyByteArray_Check(object)) {
         return id_of_bytes(id, scheme, PyByteArray_AsString(object), PyByteArray_Size(object));
     }

@@ -46,6 +46,13 @@ class Arrays(unittest.TestCase):
                                          (bytes(8), "no-scheme", "time", "no-scheme")):
             with self.assertRaisesRegex(firn.Error, what):
                 firn.decode(ids, scheme, field)
+        ids = numpy.array([1541815603606036480] * 4, numpy.uint64)
+        for other in (float, ">u8", numpy.int32, numpy.uint16, bool):
+            with self.assertRaisesRegex(TypeError, "not of 64-bit integers"):
+                firn.decode(ids.astype(other), "snowflake")
+        self.assertEqual(firn.decode(ids.astype(numpy.int64), "snowflake"), firn.decode(ids, "snowflake"))
+        self.assertEqual(firn.decode(ids[::2], "snowflake"), firn.decode(ids[:2], "snowflake"))
+        self.assertEqual(firn.show(ids[0], "snowflake").id, 1541815603606036480)
         for ids in (3, "text", None, [1, 2]):
             with self.assertRaises(TypeError):
                 firn.decode(ids, "snowflake")

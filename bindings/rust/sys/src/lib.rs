@@ -411,7 +411,7 @@ pub struct firn_store_options {
     pub notice_self: *mut c_void,
 }
 
-pub const FIRN_STORE_OPS_VERSION: u32 = 3;
+pub const FIRN_STORE_OPS_VERSION: u32 = 4;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
