@@ -164,7 +164,7 @@ static void another_mask_has_another_fingerprint(void **state) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         snprintf(keys, sizeof keys, "%s fingerprint=%s", others[i], firn_mask_fingerprint(mask));
         assert_int_equal(firn_mask_open(&made, keys, secret, MODULES, &error), FIRN_EUSAGE);
-        error_text(&error, FIRN_EUSAGE, "use these, or a new name");
+        error_text(&error, FIRN_EUSAGE, "or a new name");
     }
     snprintf(keys, sizeof keys, "name=orders fingerprint=%s", firn_mask_fingerprint(mask));
     assert_int_equal(firn_mask_open(&made, keys, key, MODULES, &error), FIRN_EUSAGE);

@@ -112,7 +112,7 @@ wrong() {
     refuses "$sentence" "$wanted" "$pattern" serve --config '' --masks "$list" --check-config
 }
 wrong "a mask without its fingerprint is refused with it" 2 "masks:1: mask orders has no fingerprint.*add ${orders##* }" "${orders% *}"
-wrong "another key is refused" 2 "masks:2: mask orders has fingerprint .* not 00000000: another key" '# x' "${orders%=*}=00000000"
+wrong "another key is refused" 2 "masks:2: mask orders has fingerprint .* not 00000000: use the key" '# x' "${orders%=*}=00000000"
 wrong "a mask without a key file" 2 "add key_file=FILE" 'name=orders'
 wrong "a mask without a name" 2 "add name=" 'key_file=mask.key'
 wrong "a missing key file" 6 "cannot open the key file .*none.key" 'name=orders key_file=none.key fingerprint=00000000'
