@@ -3,6 +3,7 @@
 # others can read or that is another one, parallel workers, and a dump.
 . test/postgres.tap
 private_test "PostgreSQL masks"
+umask 022 # others may not write the list of masks
 secrets=$(mktemp -d /tmp/firn-masks.XXXXXX) # the server's user cannot reach TMPDIR
 cleanup() {
     test/engine stop "$place"

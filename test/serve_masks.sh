@@ -2,6 +2,7 @@
 # Masks of the server: the file that lists them, /v1/mask, FIRN.MASK, MASK of FIRN.NEW; another key is refused, and no key
 # is shown.
 . test/serve.tap
+umask 022 # others may not write the list of masks
 hex=$(printf '%064d' 0)
 list=$TMPDIR/masks
 (umask 077 && printf '1 %s\n' "$hex" >"$TMPDIR/mask.key")
