@@ -413,7 +413,8 @@ static bool day_of_parts(const series_reading *read, int64_t *day) {
                                                 : 2000;
     if (read->has[PART_YEARDAY]) {
         *day = firn__days_of(&(firn__date){year, 1, 1}) + value[PART_YEARDAY] - 1;
-    } else if (read->has[PART_WEEK] && !(read->has[PART_MONTH] && read->has[PART_DAY])) {
+    } else if (read->has[PART_WEEK] &&
+               !(read->has[PART_YEAR] && read->has[PART_MONTH] && read->has[PART_DAY])) {
         /* 4 January is in the first week. */
         const int64_t day_4 = firn__days_of(&(firn__date){value[PART_WEEKYEAR], 1, 4});
         *day = day_4 - (day_4 + DAY_1) % 7 + 7 * (value[PART_WEEK] - 1);

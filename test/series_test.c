@@ -241,6 +241,8 @@ static void a_number_is_read_or_refused(void **state) {
     } good[] = {{"template={weekyear}{week}{year}{month}{counter:3}", "202501202412001", 1},
                 {"template={month}{day}{counter:3} restart=never", "0229999", 999},
                 {"template={weekyear}-{week}{counter:3}", "2026-53007", 7},
+                /* 30 December 2024 is in the first week of 2025. */
+                {"template={weekyear}{week}{month}{day}{counter:3}", "2025011230004", 4},
                 {"template={counter:3} grow=1", "123456789012", 123456789012}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         firn_error error = {0};
