@@ -205,6 +205,13 @@ static int check_period(firn__series_form *form, firn_error *error) {
     for (int64_t i = FIRN__RESTART_DAY; form->restart < 0 && i <= FIRN__RESTART_YEAR; i++) {
         form->restart = names_period(form, i) ? i : -1;
     }
+    if (form->restart < 0 &&
+        (has_part(form, PART_MONTH) || has_part(form, PART_DAY) || has_part(form, PART_YEARDAY))) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "template %.100s has no {year}, so its counter would never restart: add "
+                          "{year}, or restart=never",
+                          form->template);
+    }
     form->restart = form->restart < 0 ? FIRN__RESTART_NEVER : form->restart;
     if (!names_period(form, form->restart)) {
         return firn__fail(error, FIRN_EUSAGE,
@@ -402,52 +409,53 @@ static int take_literal_of(const firn__series_form *form, const firn__series_par
     return FIRN_OK;
 }
 
-/* The day that the date parts name, or one that fits them; false: no day does. */
-static bool day_of_parts(const series_reading *read, int64_t *day) {
-    const int64_t *value = read->value;
-    if (read->has[PART_YEAR] && value[PART_YEAR] == 0) {
-        return false;
-    }
-    const int64_t year = read->has[PART_YEAR]   ? value[PART_YEAR]
-                         : read->has[PART_WEEK] ? value[PART_WEEKYEAR]
-                                                : 2000;
-    if (read->has[PART_YEARDAY]) {
-        *day = firn__days_of(&(firn__date){year, 1, 1}) + value[PART_YEARDAY] - 1;
-    } else if (read->has[PART_WEEK] &&
-               !(read->has[PART_YEAR] && read->has[PART_MONTH] && read->has[PART_DAY])) {
-        /* 4 January is in the first week. */
-        const int64_t day_4 = firn__days_of(&(firn__date){value[PART_WEEKYEAR], 1, 4});
-        *day = day_4 - (day_4 + DAY_1) % 7 + 7 * (value[PART_WEEK] - 1);
-        /* A week of two months or years: the day that the other parts name, if any. */
-        for (int i = 0; i < 6; i++, ++*day) {
-            const firn__date date = firn__date_of(*day);
-            if ((!read->has[PART_YEAR] || date.year == year) &&
-                (!read->has[PART_MONTH] || date.month == value[PART_MONTH]) &&
-                (!read->has[PART_DAY] || date.day == value[PART_DAY])) {
-                break;
-            }
-        }
-    } else {
-        const int64_t month = read->has[PART_MONTH] ? value[PART_MONTH] : 1;
-        const int64_t date = read->has[PART_DAY] ? value[PART_DAY] : 1;
-        if (month < 1 || month > 12 || date < 1 || date > 31) {
+static bool is_of_day(const series_reading *read, int64_t day) {
+    for (uint8_t kind = PART_YEAR; kind <= PART_YEARDAY; kind++) {
+        if (read->has[kind] && part_of_day(kind, day) != (uint64_t)read->value[kind]) {
             return false;
         }
-        *day = firn__days_of(&(firn__date){year, (int32_t)month, (int32_t)date});
     }
-    return *day >= -DAY_1 && *day <= 2932896;
+    return true;
+}
+
+/* The first day of a week that the other parts name, or its last. */
+static int64_t day_of_week(const series_reading *read) {
+    /* 4 January is in the first week. */
+    const int64_t day_4 = firn__days_of(&(firn__date){read->value[PART_WEEKYEAR], 1, 4});
+    int64_t day = day_4 - (day_4 + DAY_1) % 7 + 7 * (read->value[PART_WEEK] - 1);
+    for (int i = 0; i < 6 && !is_of_day(read, day); i++) {
+        day++;
+    }
+    return day;
+}
+
+/* The day that the date parts name, or another day, if none does. */
+static int64_t day_of_parts(const series_reading *read) {
+    const int64_t *value = read->value;
+    const int64_t year = read->has[PART_YEAR] ? value[PART_YEAR] : 2000;
+    if (read->has[PART_WEEK]) {
+        return day_of_week(read);
+    }
+    if (read->has[PART_YEARDAY]) {
+        const int64_t day = firn__days_of(&(firn__date){year, 1, 1}) + value[PART_YEARDAY] - 1;
+        return read->has[PART_YEAR] || is_of_day(read, day)
+                   ? day
+                   : firn__days_of(&(firn__date){2001, 1, 1}) + value[PART_YEARDAY] - 1;
+    }
+    const int64_t month = read->has[PART_MONTH] ? value[PART_MONTH] : 1;
+    const int64_t date = read->has[PART_DAY] ? value[PART_DAY] : 1;
+    return month < 1 || month > 12 || date < 1 || date > 31
+               ? INT64_MAX
+               : firn__days_of(&(firn__date){year, (int32_t)month, (int32_t)date});
 }
 
 static int check_date(const series_reading *read, firn_error *error) {
-    int64_t day = 0;
-    bool is = day_of_parts(read, &day);
-    for (uint8_t kind = PART_YEAR; is && kind <= PART_YEARDAY; kind++) {
-        is = !read->has[kind] || part_of_day(kind, day) == (uint64_t)read->value[kind];
-    }
-    return is ? FIRN_OK
-              : firn__fail(error, FIRN_ETEXT,
-                           "the date of the number does not exist: check its "
-                           "year, month, day and week");
+    const int64_t day = day_of_parts(read);
+    return day >= -DAY_1 && day <= 2932896 && is_of_day(read, day)
+               ? FIRN_OK
+               : firn__fail(error, FIRN_ETEXT,
+                            "the date of the number does not exist: check its "
+                            "year, month, day and week");
 }
 
 int firn__series_read(const firn__series_form *form, int64_t *counter, const char *text,

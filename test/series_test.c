@@ -140,6 +140,8 @@ static void a_template_that_repeats_numbers_is_refused(void **state) {
         {"template={year:2}-{counter:5}", "{year:2} does not name the century"},
         {"template={year}W{week}-{counter:5}", "{week} without {weekyear}"},
         {"template={weekyear}-{counter:5}", "{weekyear} without {week}"},
+        {"template={month}-{counter:5}", "has no {year}, so its counter would never restart"},
+        {"template={yearday}-{counter:5}", "add {year}, or restart=never"},
         {"template={year}-{counter:5} restart=month", "does not name its month"},
         {"template={year}-{counter:5} restart=day", "add {year}, {month} and {day}"},
         {"template={month}{day}-{counter:5} restart=year", "does not name its year"},
@@ -243,6 +245,9 @@ static void a_number_is_read_or_refused(void **state) {
                 {"template={weekyear}-{week}{counter:3}", "2026-53007", 7},
                 /* 30 December 2024 is in the first week of 2025. */
                 {"template={weekyear}{week}{month}{day}{counter:3}", "2025011230004", 4},
+                {"template={weekyear}{week}{yearday}{counter:3}", "202501365004", 4},
+                {"template={yearday}{month}{day}{counter:3} restart=never", "3651231004", 4},
+                {"template={yearday}{month}{day}{counter:3} restart=never", "3661231004", 4},
                 {"template={counter:3} grow=1", "123456789012", 123456789012}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         firn_error error = {0};
