@@ -572,6 +572,22 @@ pub struct firn_mask {
     _opaque: [u8; 0],
 }
 
+/* ---- zone ---- */
+
+#[repr(C)]
+pub struct firn_zone {
+    _opaque: [u8; 0],
+}
+
+/* ---- series ---- */
+
+pub const FIRN_SERIES_SIZE: usize = 80;
+
+#[repr(C)]
+pub struct firn_series {
+    _opaque: [u8; 0],
+}
+
 extern "C" {
     pub fn firn_version() -> *const c_char;
     pub fn firn_strerror(code: c_int) -> *const c_char;
@@ -891,4 +907,45 @@ extern "C" {
         error: *mut firn_error,
     ) -> c_int;
     pub fn firn_mask_close(mask: *mut firn_mask);
+    pub fn firn_zone_open(zone: *mut *mut firn_zone, name: *const c_char, error: *mut firn_error) -> c_int;
+    pub fn firn_zone_offset(zone: *const firn_zone, sec: i64) -> i32;
+    pub fn firn_zone_close(zone: *mut firn_zone);
+    pub fn firn_series_open(
+        series: *mut *mut firn_series,
+        name: *const c_char,
+        keys: *const c_char,
+        store: *mut firn_store,
+        clock: *const firn_clock,
+        error: *mut firn_error,
+    ) -> c_int;
+    pub fn firn_series_next(
+        series: *mut firn_series,
+        at: *const firn_time,
+        texts: *mut [c_char; FIRN_SERIES_SIZE],
+        n: usize,
+        error: *mut firn_error,
+    ) -> c_int;
+    pub fn firn_series_peek(
+        series: *mut firn_series,
+        at: *const firn_time,
+        text: *mut c_char,
+        error: *mut firn_error,
+    ) -> c_int;
+    pub fn firn_series_read(
+        series: *const firn_series,
+        counter: *mut i64,
+        text: *const c_char,
+        length: usize,
+        error: *mut firn_error,
+    ) -> c_int;
+    pub fn firn_series_advance(
+        series: *mut firn_series,
+        at: *const firn_time,
+        from: i64,
+        error: *mut firn_error,
+    ) -> c_int;
+    pub fn firn_series_prune(series: *mut firn_series, before: *const firn_time, error: *mut firn_error) -> c_int;
+    pub fn firn_series_definition(series: *const firn_series) -> *const c_char;
+    pub fn firn_series_mark(text: *mut c_char, layout: *const c_char, slot: i64) -> *mut c_char;
+    pub fn firn_series_close(series: *mut firn_series, error: *mut firn_error) -> c_int;
 }

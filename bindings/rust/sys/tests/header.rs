@@ -28,6 +28,7 @@ fn declared(of: &str, name: &str, constant: bool) -> String {
     }
     if let Some(array) = of.strip_prefix('[') {
         let (item, count) = array.trim_end_matches(']').split_once("; ").expect("an array has a length");
+        let name = if name.starts_with('*') { format!("({name})") } else { name.to_string() };
         return declared(item, &format!("{name}[{count}]"), constant);
     }
     if let Some(function) = of.strip_prefix("Option<unsafe extern \"C\" fn") {
@@ -90,7 +91,9 @@ fn every_declaration_agrees_with_the_header() {
 
     let mut c = vec!["#include <firn/recognize.h>\n#include <string.h>".to_string()];
     let mut counts = [0; 4];
-    for one in each(&source, "pub fn ", ";") {
+    let functions = source.replace("[c_char; ", "[c_char@"); // the only arrays in arguments
+    for one in each(&functions, "pub fn ", ";") {
+        let one = one.replace('@', "; ");
         let (name, rest) = one.split_once('(').expect("a function has arguments");
         c.push(format!("{};", signature(rest, name)));
         counts[0] += 1;
