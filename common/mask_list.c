@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "mask_list.h"
 
+#include "../src/secret_text.h"
 #include "errors.h"
-#include "secret_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,12 +44,12 @@ static int split_line(mask_line *line, char *text, firn_error *error) {
     for (char *word = strtok_r(text, blanks, &rest); word != NULL;
          word = strtok_r(NULL, blanks, &rest)) {
         const bool again = line->file[0] != '\0';
-        if (has_secret_text(word)) {
+        if (firn__is_secret_text(word)) {
             return set_error(error, FIRN_EUSAGE,
                              "the line has %d hex digits in a row, as a secret key has: name its "
                              "file with key_file=, and choose another key, because others may have "
                              "seen this one",
-                             SECRET_DIGITS_LEAST);
+                             FIRN__SECRET_DIGITS);
         }
         if (take(line->file, sizeof line->file, word, "key_file=")) {
             if (again) {

@@ -2,6 +2,7 @@
 /* The file of `firn mask keygen`: a line "NUMBER KEY", and comments. Its key goes into a mask and
  * nowhere else: no error quotes the file. */
 #include "error.h"
+#include "secret_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 enum { KEY_DIGITS = 2 * FIRN_MASK_KEY_SIZE, KEY_FILE_SIZE = 1024, KEY_LINE_KEYS = 1024 };
-enum { KEY_DIGITS_LEAST = 32 }; /* of a path that may be a key */
 
 /* The key of a file, and "key_number=" with its number. */
 typedef struct mask_key {
@@ -60,17 +60,6 @@ static bool read_key_text(mask_key *key, char *text) {
     return found == 1;
 }
 
-/* Has the last part of the path hex digits in a row as a key has? */
-static bool is_like_key(const char *path) {
-    const char *slash = strrchr(path, '/');
-    size_t digits = 0;
-    for (const char *at = slash != NULL ? slash + 1 : path;
-         *at != '\0' && digits < KEY_DIGITS_LEAST; at++) {
-        digits = strchr("0123456789abcdefABCDEF", *at) != NULL ? digits + 1 : 0;
-    }
-    return digits == KEY_DIGITS_LEAST;
-}
-
 /* A regular file that nobody but its owner can read, or a pipe of a shell's <(...). The file was
  * opened without waiting for the writer of a named pipe, which may never come. */
 static int check_key_file(int file, const char *name, firn_error *error) {
@@ -104,7 +93,7 @@ static int open_key_file(int *file, const char *name, firn_error *error) {
     if (*file >= 0) {
         return FIRN_OK;
     }
-    return is_like_key(name)
+    return firn__is_secret_path(name)
                ? firn__fail(error, FIRN_EUSAGE,
                             "a mask needs a key file, not the secret key: others may have seen "
                             "this key, so choose another one")

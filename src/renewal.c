@@ -154,7 +154,7 @@ static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *e
         return firn__claim_window(gen, k, need->tick, need->n, error);
     }
     /* After a loss the mark may be lower than slots of the window's last tick, which were issued. */
-    uint64_t last_slots = window != NULL && window->lost ? (UINT64_C(1) << gen->s) - 1 : 0;
+    const uint64_t last_slots = window->lost ? (UINT64_C(1) << gen->s) - 1 : 0;
     bool idle = shut || need->tick >= window->base_tick + (((uint64_t)end + last_slots) >> gen->s);
     if (!idle && !window->lost) {
         int code = renew_or_drop(gen, k, window, need, error);

@@ -529,11 +529,11 @@ int firn_series_prune(firn_series *series, const firn_time *before, firn_error *
     int64_t now, day, period, floor;
     series_look look = {.found = false};
     int code = choose_day(series, before, &now, &day, &period, error);
-    code = code == FIRN_OK ? ask_store(series, period, error) : code;
     if (code == FIRN_OK && period == 0) {
         code = firn__fail(error, FIRN_EUSAGE,
                           "series %.63s never restarts: it has nothing to prune", series->name);
     }
+    code = code == FIRN_OK ? ask_store(series, period, error) : code;
     code = code == FIRN_OK ? firn_store_list(series->store, series->ns, see_series, &look, error)
                            : code;
     if (code == FIRN_OK && !look.found) {

@@ -21,11 +21,12 @@ enum {
 
 /* The day of a year on which the offset changes, and the local time. */
 typedef struct zone_rule {
-    char kind; /* 'M': the weekday of a week of a month; 'J': a day from 1, without
-                               * leap days; 'n': a day from 0 */
-    int32_t month, week,
-        day;         /* 1..12; 1..5, 5 is the last; the weekday from 0, Sunday, or the day */
-    int32_t seconds; /* after midnight */
+    /* 'M': the weekday of a week of a month; 'J': a day from 1, without leap days; 'n': a day from
+     * 0. */
+    char kind;
+    int32_t month, week; /* 1..12; 1..5, 5 is the last */
+    int32_t day;         /* the weekday from 0, Sunday, or the day */
+    int32_t seconds;     /* after midnight */
 } zone_rule;
 
 /* The rule after the last change of the file: a TZ string of POSIX. */
@@ -159,7 +160,10 @@ static bool skip_name(const char **at) {
 }
 
 static bool take_rule(const char **at, zone_rule *rule) {
-    bool good = *(*at)++ == ',';
+    if (*(*at)++ != ',') {
+        return false; /* perhaps the end of the text */
+    }
+    bool good = true;
     rule->kind = **at == 'M' || **at == 'J' ? *(*at)++ : 'n';
     if (rule->kind == 'M') {
         good = good && take_rule_number(at, 12, &rule->month) && rule->month > 0 &&

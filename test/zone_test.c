@@ -163,27 +163,32 @@ static void damaged_files_are_refused_or_read(void **state) {
     unsetenv("TZDIR");
 }
 
+/* Writes a file of the database with only the rule of its footer. */
+static void write_rule(const char *path, const char *rule) {
+    static const uint8_t zeros[6] = {0};
+    uint8_t header[44] = "TZif2";
+    header[39] = header[43] = 1; /* a type, a letter */
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int block = 0; block < 2; block++) {
+        fwrite(header, 1, sizeof header, file);
+        fwrite(zeros, 1, sizeof zeros, file);
+        fwrite("", 1, 1, file);
+    }
+    fprintf(file, "\n%s\n", rule);
+    fclose(file);
+}
+
 /* Rules that no zone has at present: days counted from 0 or 1, summer time for the whole year. */
 static void rules_of_every_kind_are_read(void **state) {
     (void)state;
     const char *const rules[] = {"<+03>-3", "AAA-1BBB,J60,J300/3:30", "AAA5BBB4,59/-1,299/25:10:05",
                                  "AAA3BBB,M3.2.0/-2,M11.1.0/26", "AAA-12BBB,M10.5.6/0,M2.4.3"};
-    static const uint8_t zeros[6] = {0};
-    char path[300];
+    char path[300], endless[128];
     setenv("TZDIR", folder, 1);
     snprintf(path, sizeof path, "%s/Zone", folder);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        uint8_t header[44] = "TZif2";
-        header[39] = header[43] = 1; /* a type, a letter */
-        FILE *file = fopen(path, "wb");
-        assert_non_null(file);
-        for (int block = 0; block < 2; block++) {
-            fwrite(header, 1, sizeof header, file);
-            fwrite(zeros, 1, sizeof zeros, file);
-            fwrite("", 1, 1, file);
-        }
-        fprintf(file, "\n%s\n", rules[i]);
-        fclose(file);
+        write_rule(path, rules[i]);
         firn_zone *zone = opened("Zone");
         setenv("TZ", rules[i], 1);
         tzset();
@@ -192,6 +197,11 @@ static void rules_of_every_kind_are_read(void **state) {
         }
         firn_zone_close(zone);
     }
+    /* The longest rule, which ends where the days of summer time are needed. */
+    snprintf(endless, sizeof endless, "AAA0<%0120d>1", 0);
+    assert_int_equal(strlen(endless), 127);
+    write_rule(path, endless);
+    refused("Zone", FIRN_EUSAGE, "is not valid");
     unlink(path);
     unsetenv("TZDIR");
     unsetenv("TZ");

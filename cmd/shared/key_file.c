@@ -2,9 +2,9 @@
 /* Files with a secret key: see key_file.h. */
 #include "key_file.h"
 
+#include "../src/secret_text.h"
 #include "named_pipe.h"
 #include "operands.h"
-#include "secret_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,8 +36,7 @@ int key_file_read(session *s, char *text, size_t size, const char *name, const c
         return fail(s, &error);
     }
     int file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    const char *slash = strrchr(name, '/');
-    if (file < 0 && has_secret_text(slash != NULL ? slash : name)) {
+    if (file < 0 && firn__is_secret_path(name)) {
         return fail_usage(
             s, "--key-file needs a file, not the secret key: every user can read arguments, "
                "so choose another key");

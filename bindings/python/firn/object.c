@@ -155,47 +155,37 @@ static bool id_of_bytes(firn_id *id, const firn_scheme *scheme, const char *byte
     return false;
 }
 
-/* Two's complement of 8 bytes for a negative integer, which only 64-bit schemes have. */
-static bool id_of_integer(firn_id *id, const firn_scheme *scheme, PyObject *integer) {
-    const long size = (long)(scheme->bits + 7) / 8;
-    int overflow;
-    firn_error error;
-    long long value = PyLong_AsLongLongAndOverflow(integer, &overflow);
-    const bool negative = overflow < 0 || (overflow == 0 && value < 0);
-    PyObject *bytes = NULL;
-    if (overflow == 0 && (value >= 0 || size == 8)) {
-        uint8_t wide[20] = {0};
-        for (int i = 0; i < 8; i++) {
-            wide[12 + i] = (uint8_t)((unsigned long long)value >> (56 - 8 * i));
-        }
-        bytes = size >= 8 || value >> 8 * size == 0
-                    ? PyBytes_FromStringAndSize((const char *)wide + 20 - size, size)
-                    : NULL;
-    } else if (!negative) {
-        bytes = PyObject_CallMethod(integer, "to_bytes", "ls", size, "big");
-        if (bytes == NULL && PyErr_ExceptionMatches(PyExc_OverflowError) == 0) {
-            return false;
-        }
-        PyErr_Clear();
-    }
-    if (bytes == NULL && PyErr_Occurred() == NULL) {
-        firn_error_set(&error, FIRN_ERANGE, 0,
-                       "the integer does not fit in the %ld bytes of %s: name another scheme", size,
-                       scheme->name);
-        fail(&error);
-    }
+/* Takes `bytes`, an object; NULL: an exception is set. */
+static bool take_bytes(firn_id *id, const firn_scheme *scheme, PyObject *bytes) {
     const bool good =
         bytes != NULL && id_of_bytes(id, scheme, PyBytes_AsString(bytes), PyBytes_Size(bytes));
     Py_XDECREF(bytes);
     return good;
 }
 
-static bool id_of_uuid(firn_id *id, const firn_scheme *scheme, PyObject *uuid) {
-    PyObject *bytes = PyObject_GetAttrString(uuid, "bytes");
-    const bool good =
-        bytes != NULL && id_of_bytes(id, scheme, PyBytes_AsString(bytes), PyBytes_Size(bytes));
-    Py_XDECREF(bytes);
-    return good;
+/* Two's complement of 8 bytes for a negative integer, which only 64-bit schemes have. */
+static bool id_of_integer(firn_id *id, const firn_scheme *scheme, PyObject *integer) {
+    const long size = (long)(scheme->bits + 7) / 8;
+    int overflow;
+    firn_error error;
+    const long long value = PyLong_AsLongLongAndOverflow(integer, &overflow);
+    if (overflow == 0 && (size == 8 || (value >= 0 && (size > 8 || value >> 8 * size == 0)))) {
+        uint8_t wide[20] = {0};
+        for (int i = 0; i < 8; i++) {
+            wide[12 + i] = (uint8_t)((unsigned long long)value >> (56 - 8 * i));
+        }
+        return id_of_bytes(id, scheme, (const char *)wide + sizeof wide - size, size);
+    }
+    PyObject *bytes =
+        overflow > 0 ? PyObject_CallMethod(integer, "to_bytes", "ls", size, "big") : NULL;
+    if (bytes == NULL && (overflow <= 0 || PyErr_ExceptionMatches(PyExc_OverflowError) != 0)) {
+        PyErr_Clear();
+        firn_error_set(&error, FIRN_ERANGE, 0,
+                       "the integer does not fit in the %ld bytes of %s: name another scheme", size,
+                       scheme->name);
+        fail(&error);
+    }
+    return take_bytes(id, scheme, bytes);
 }
 
 /* The form of a name, or the scheme's own if it is NULL. False: an exception is set. */
@@ -258,20 +248,17 @@ bool id_of(firn_id *id, const firn_scheme *scheme, const char *form_name, PyObje
     if (PyUnicode_Check(object)) {
         return id_of_text(id, scheme, form_name, object);
     }
-    if (PyLong_Check(object) && !PyBool_Check(object)) {
-        return id_of_integer(id, scheme, object);
-    }
-    if (PyObject_TypeCheck(object, shared->uuid)) {
-        return id_of_uuid(id, scheme, object);
-    }
-    if (PyBytes_Check(object)) {
-        return id_of_bytes(id, scheme, PyBytes_AsString(object), PyBytes_Size(object));
-    }
-    if (PyIndex_Check(object) && !PyBool_Check(object)) { /* such as numpy.uint64 */
+    if (PyIndex_Check(object) && !PyBool_Check(object)) { /* an int, or such as numpy.uint64 */
         PyObject *integer = PyNumber_Index(object);
         const bool good = integer != NULL && id_of_integer(id, scheme, integer);
         Py_XDECREF(integer);
         return good;
+    }
+    if (PyObject_TypeCheck(object, shared->uuid)) {
+        return take_bytes(id, scheme, PyObject_GetAttrString(object, "bytes"));
+    }
+    if (PyBytes_Check(object)) {
+        return id_of_bytes(id, scheme, PyBytes_AsString(object), PyBytes_Size(object));
     }
     if (PyByteArray_Check(object)) {
         return id_of_bytes(id, scheme, PyByteArray_AsString(object), PyByteArray_Size(object));
