@@ -100,11 +100,11 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
         firn__identity_settle(gen);
         code = firn__policy_bounds(gen, error);
     }
-    if (code == FIRN_OK && keys->reach_ == FIRN__REACH_10MIN && !gen->reserved) {
+    if (code == FIRN_OK && keys->reach_ != FIRN__REACH_15S && !gen->reserved) {
         code = firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
-                              FIRN__VALUE("reach=10min") " applies to reservations, and %s makes "
-                                                         "none: leave it out",
-                              gen->scheme.name);
+                              FIRN__VALUE("%s") " applies to reservations, and %s makes "
+                                                "none: leave it out",
+                              firn__reach_text(gen) + 1, gen->scheme.name);
     }
     if (code == FIRN_OK && gen->scheme.node_rule == FIRN_NODE_REQUIRED &&
         gen->scheme.node_fields != NULL && !firn__identity_given(gen)) {

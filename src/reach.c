@@ -9,26 +9,33 @@
 
 #include <inttypes.h>
 
-/* The limit of reach=15s, and of reach=10min; the guard is this much later. Between the two: how
- * far the clocks of the servers of one store may differ. */
-#define SHORT_MS 14000
-#define LONG_MS  614000
-#define APART_MS 1000
-#define KNOWN_MS 540000 /* see guard_absent() */
+/* How far the clocks of the servers of one store may differ: the guard is so much later than the
+ * limit of a reach. */
+#define APART_MS   1000
+#define LONGEST_MS 3614000 /* the greatest limit */
+#define KNOWN_MS   3240000 /* see guard_absent() */
 #define LEAST_MS 1000   /* of a window whose length nobody has set */
 /* The present tick, and the rounding of window and lead to whole ticks. */
 #define ROUNDED_TICKS 3
 
+/* By the choice of the key: the limit, the default window, and what the layout says. */
+static const struct {
+    int64_t limit_ms, usual_ms;
+    const char *text;
+} reaches[] = {[FIRN__REACH_15S] = {14000, 10000, ""},
+               [FIRN__REACH_10MIN] = {614000, 600000, FIRN__LONG_REACH},
+               [FIRN__REACH_1H] = {LONGEST_MS, 10000, FIRN__LONGEST_REACH}};
+
 static int64_t limit_ms(const firn_gen *gen) {
-    return gen->keys.reach_ == FIRN__REACH_10MIN ? LONG_MS : SHORT_MS;
+    return reaches[gen->keys.reach_].limit_ms;
 }
 
 int64_t firn__reach_usual_ms(const firn_gen *gen) {
-    return gen->keys.reach_ == FIRN__REACH_10MIN ? 600000 : 10000;
+    return reaches[gen->keys.reach_].usual_ms;
 }
 
 const char *firn__reach_text(const firn_gen *gen) {
-    return gen->keys.reach_ == FIRN__REACH_10MIN ? FIRN__LONG_REACH : "";
+    return reaches[gen->keys.reach_].text;
 }
 
 /* A store without a clock is on this machine, so its clock is this one. */
@@ -101,14 +108,14 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
 }
 
 /* The namespace may have been lost with its reach, and nobody knows that it was not the longest.
- * But a process that made it again after a loss, with that one, waited for the guard of LONG_MS: so
- * this process knows the reach for KNOWN_MS after each of its reservations. */
+ * But a process that made it again after a loss, with that one, waited for the guard of
+ * LONGEST_MS: so this process knows the reach for KNOWN_MS after each of its reservations. */
 static int guard_absent(const firn_gen *gen, firn_request *request, firn_error *error) {
     const firn__store_clock *seen = &gen->live->locked.store_clock;
     const int64_t known_ns = atomic_load_explicit(&gen->live->any.known_ns, memory_order_relaxed);
     int64_t longest;
     request->guard_known_ms = known_ns == 0 ? 0 : known_ns / 1000000 + KNOWN_MS;
-    int code = slot_after(gen, &seen->most, LONG_MS + APART_MS, ROUNDED_TICKS + 1, &longest, error);
+    int code = slot_after(gen, &seen->most, LONGEST_MS + APART_MS, ROUNDED_TICKS + 1, &longest, error);
     request->guard_more = longest > request->guard ? longest - request->guard : 0;
     return code;
 }
@@ -151,7 +158,7 @@ int firn__reach_window(firn_gen *gen, firn_error *error) {
             " together are above %s: lower one of them%s",
             FIRN__MS(keys->max_lead_ms), FIRN__MS(keys->max_skew_ms), FIRN__MS(least),
             FIRN__MS(limit_ms(gen)),
-            keys->reach_ == FIRN__REACH_10MIN ? "" : ", or set reach=10min for a new namespace");
+            keys->reach_ != FIRN__REACH_15S ? "" : ", or set reach=10min for a new namespace");
     }
     if (window_ms == 0) {
         window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
