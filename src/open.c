@@ -2,10 +2,12 @@
 /* Opening and closing a generator: keys, scheme, identity, policies and store wired together, every
  * bound checked before anything is issued. */
 #include "date_form.h"
+#include "duration.h"
 #include "entropy.h"
 #include "error.h"
 #include "fork_memory.h"
 #include "gen.h"
+#include "machine.h"
 #include "reserve.h"
 #include "store.h"
 
@@ -68,6 +70,22 @@ static int take_prefix(firn_gen *gen, firn_error *error) {
                      gen->scheme.name);
 }
 
+/* A reserve holds windows of nodes that are claimed. */
+static int check_reserve(const firn_gen *gen, firn_error *error) {
+    if (!gen->reserved || gen->fixed || gen->ticket_field >= 0) {
+        return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                              FIRN__VALUE("reserve") " applies to nodes that firn claims, and %s "
+                                                     "claims none here: leave it out",
+                              gen->scheme.name);
+    }
+    return gen->keys.mode_ == FIRN__MODE_ONLINE
+               ? firn__fail(error, FIRN_EUSAGE,
+                            "mode=online asks the store at each call, and reserve=%s goes on "
+                            "without it: set mode=window",
+                            FIRN__MS(gen->keys.reserve_ms))
+               : FIRN_OK;
+}
+
 /* Scheme, identity and policies: everything that can be refused without a store. */
 static int configure(firn_gen *gen, const firn_config *config, firn_error *error) {
     const firn__keys *keys = &gen->keys;
@@ -105,6 +123,9 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
                               FIRN__VALUE("%s") " applies to reservations, and %s makes "
                                                 "none: leave it out",
                               firn__reach_text(gen) + 1, gen->scheme.name);
+    }
+    if (code == FIRN_OK && keys->reserve_ms > 0) {
+        code = check_reserve(gen, error);
     }
     if (code == FIRN_OK && gen->scheme.node_rule == FIRN_NODE_REQUIRED &&
         gen->scheme.node_fields != NULL && !firn__identity_given(gen)) {
@@ -408,6 +429,13 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
     }
     if (code == FIRN_OK) {
         code = firn__reach_window(gen, error);
+    }
+    if (code == FIRN_OK && gen->keys.reserve_ms > 0 && config.shared != NULL) {
+        code = firn__fail(error, FIRN_EUSAGE,
+                          "a generator in shared memory holds no reserve: leave reserve out");
+    }
+    if (code == FIRN_OK) {
+        code = firn__machine_open(gen, error);
     }
     if (code == FIRN_OK) {
         code = config.shared != NULL

@@ -12,9 +12,11 @@
 /* How far the clocks of the servers of one store may differ: the guard is so much later than the
  * limit of a reach. */
 #define APART_MS   1000
-#define LONGEST_MS 3614000 /* the greatest limit */
+#define SHORT_MS   14000   /* the limit of the default reach, and of windows from a reserve, */
+#define LONGEST_MS 3614000 /* and the greatest one */
 #define KNOWN_MS   3240000 /* see guard_absent() */
 #define LEAST_MS 1000   /* of a window whose length nobody has set */
+#define FROM_RESERVE_MS 10000 /* the longest window from a reserve: a closed reserve ends it */
 /* The present tick, and the rounding of window and lead to whole ticks. */
 #define ROUNDED_TICKS 3
 
@@ -22,7 +24,7 @@
 static const struct {
     int64_t limit_ms, usual_ms;
     const char *text;
-} reaches[] = {[FIRN__REACH_15S] = {14000, 10000, ""},
+} reaches[] = {[FIRN__REACH_15S] = {SHORT_MS, 10000, ""},
                [FIRN__REACH_10MIN] = {614000, 600000, FIRN__LONG_REACH},
                [FIRN__REACH_1H] = {LONGEST_MS, 10000, FIRN__LONGEST_REACH}};
 
@@ -39,14 +41,14 @@ const char *firn__reach_text(const firn_gen *gen) {
 }
 
 /* A store without a clock is on this machine, so its clock is this one. */
-int firn__reach_look(firn_gen *gen, firn_error *error) {
-    firn__store_clock *seen = &gen->live->locked.store_clock;
+int firn__reach_read(const firn_gen *gen, firn_store *store, firn__store_clock *seen,
+                     firn_error *error) {
     int64_t before_ns, after_ns;
     firn_error why = {0};
     if (gen->clock->steady(gen->clock->self, &before_ns) != FIRN_OK) {
         return firn__clock_refused(gen->clock, error);
     }
-    int code = firn_store_now(gen->store, &seen->least, &why);
+    int code = firn_store_now(store, &seen->least, &why);
     if (code == FIRN_ESYSTEM) {
         code = gen->clock->wall(gen->clock->self, &seen->least) == FIRN_OK
                    ? FIRN_OK
@@ -68,9 +70,12 @@ int firn__reach_look(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* The first slot of the tick in which `time` + ms is, plus `more` ticks; at most mark_end. */
-static int slot_after(const firn_gen *gen, const firn_time *time, int64_t ms, uint64_t more,
-                      int64_t *slot, firn_error *error) {
+int firn__reach_look(firn_gen *gen, firn_error *error) {
+    return firn__reach_read(gen, gen->store, &gen->live->locked.store_clock, error);
+}
+
+int firn__reach_slot(const firn_gen *gen, const firn_time *time, int64_t ms, uint64_t more,
+                     int64_t *slot, firn_error *error) {
     firn_time end = firn__time_after(time, ms * 1000000);
     uint64_t tick;
     int code = firn_scheme_tick(&gen->scheme, &end, &tick, error);
@@ -91,7 +96,7 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
     const firn_time *there = &gen->live->locked.store_clock.least;
     firn_time end;
     int64_t limit;
-    int code = slot_after(gen, there, limit_ms(gen), ROUNDED_TICKS, &limit, error);
+    int code = firn__reach_slot(gen, there, limit_ms(gen), ROUNDED_TICKS, &limit, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -110,25 +115,37 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
 /* The namespace may have been lost with its reach, and nobody knows that it was not the longest.
  * But a process that made it again after a loss, with that one, waited for the guard of
  * LONGEST_MS: so this process knows the reach for KNOWN_MS after each of its reservations. */
-static int guard_absent(const firn_gen *gen, firn_request *request, firn_error *error) {
-    const firn__store_clock *seen = &gen->live->locked.store_clock;
+static int guard_absent(const firn_gen *gen, const firn__store_clock *seen, firn_request *request,
+                        firn_error *error) {
     const int64_t known_ns = atomic_load_explicit(&gen->live->any.known_ns, memory_order_relaxed);
     int64_t longest;
     request->guard_known_ms = known_ns == 0 ? 0 : known_ns / 1000000 + KNOWN_MS;
-    int code = slot_after(gen, &seen->most, LONGEST_MS + APART_MS, ROUNDED_TICKS + 1, &longest, error);
+    int code = firn__reach_slot(gen, &seen->most, LONGEST_MS + APART_MS, ROUNDED_TICKS + 1, &longest, error);
     request->guard_more = longest > request->guard ? longest - request->guard : 0;
     return code;
 }
 
-int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error) {
-    const firn__store_clock *seen = &gen->live->locked.store_clock;
+static int guard_at(const firn_gen *gen, const firn__store_clock *seen, int64_t limit,
+                    firn_request *request, firn_error *error) {
     /* The store's module adds the time until it sends the guard. */
     request->guard_ms = seen->read_ns / 1000000;
     request->guard_tick_ns = gen->scheme.tick_ns;
     request->guard_shift = gen->s;
-    int code = slot_after(gen, &seen->most, limit_ms(gen) + APART_MS, ROUNDED_TICKS + 1,
-                          &request->guard, error);
-    return code == FIRN_OK ? guard_absent(gen, request, error) : code;
+    int code = firn__reach_slot(gen, &seen->most, limit + APART_MS, ROUNDED_TICKS + 1,
+                                &request->guard, error);
+    return code == FIRN_OK ? guard_absent(gen, seen, request, error) : code;
+}
+
+int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error) {
+    return guard_at(gen, &gen->live->locked.store_clock, limit_ms(gen), request, error);
+}
+
+int firn__reach_guard_of(const firn_gen *gen, const firn__store_clock *seen, bool is_local,
+                         firn_request *request, firn_error *error) {
+    int code = guard_at(gen, seen, is_local ? SHORT_MS : limit_ms(gen), request, error);
+    request->guard_known_ms = 0; /* windows from a reserve prove nothing about the shared store */
+    request->guard_more = is_local ? 0 : request->guard_more;
+    return code;
 }
 
 int firn__reach_skew(const firn_gen *gen, firn_error *error) {
@@ -151,6 +168,14 @@ int firn__reach_window(firn_gen *gen, firn_error *error) {
     const firn__keys *keys = &gen->keys;
     const int64_t rest = limit_ms(gen) - keys->max_lead_ms - keys->max_skew_ms;
     int64_t window_ms = keys->window_ms, least = keys->window_ms == 0 ? LEAST_MS : window_ms;
+    if (keys->reserve_ms > rest) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "max_lead=%s, max_skew=%s and reserve=%s together are above %s: lower "
+                          "one of them, or set reach=%s for a new namespace",
+                          FIRN__MS(keys->max_lead_ms), FIRN__MS(keys->max_skew_ms),
+                          FIRN__MS(keys->reserve_ms), FIRN__MS(limit_ms(gen)),
+                          keys->reserve_ms > 600000 ? "1h" : "10min");
+    }
     if (gen->reserved && least > rest) {
         return firn__fail(
             error, FIRN_ERANGE,
@@ -165,6 +190,9 @@ int firn__reach_window(firn_gen *gen, firn_error *error) {
                     : gen->fixed                                       ? 3000
                                                                        : firn__reach_usual_ms(gen);
         window_ms = gen->reserved && window_ms > rest ? rest : window_ms;
+    }
+    if (keys->reserve_ms > 0 && window_ms > FROM_RESERVE_MS) {
+        window_ms = FROM_RESERVE_MS;
     }
     gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);
     gen->window_ticks = gen->window_ticks < 2 ? 2 : gen->window_ticks;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define URL_SIZE 4200          /* a path and some more */
+#define URL_SIZE FIRN__STORE_URL_SIZE
 #define MADE     "?create=yes" /* with the folders of its path */
 
 struct firn_store {
@@ -76,15 +76,15 @@ int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self, f
 
 /* The embedded store's place: what the environment says for a user, the machine's for root and
  * services. */
-static int default_url(char url[URL_SIZE], firn_error *error) {
+static int default_url(char url[URL_SIZE], const char *name, firn_error *error) {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int length;
     if (state != NULL && state[0] == '/') {
-        length = snprintf(url, URL_SIZE, "sqlite:%s/firn/firn.db" MADE, state);
+        length = snprintf(url, URL_SIZE, "sqlite:%s/firn/%s" MADE, state, name);
     } else if (geteuid() == 0 || home == NULL || home[0] != '/') {
-        length = snprintf(url, URL_SIZE, "sqlite:/var/lib/firn/firn.db" MADE);
+        length = snprintf(url, URL_SIZE, "sqlite:/var/lib/firn/%s" MADE, name);
     } else {
-        length = snprintf(url, URL_SIZE, "sqlite:%s/.local/state/firn/firn.db" MADE, home);
+        length = snprintf(url, URL_SIZE, "sqlite:%s/.local/state/firn/%s" MADE, home, name);
     }
     return length < URL_SIZE
                ? FIRN_OK
@@ -214,6 +214,36 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
     return FIRN_OK;
 }
 
+int firn__store_beside(char url[URL_SIZE], const char *path, const char *name, firn_error *error) {
+    if (path == NULL) {
+        return default_url(url, name, error);
+    }
+    return snprintf(url, URL_SIZE, "sqlite:%s" MADE, path) < URL_SIZE
+               ? FIRN_OK
+               : firn__fail(error, FIRN_ERANGE, "the path %.40s... is too long: set a shorter one",
+                            path);
+}
+
+int firn__store_drive(void **library, const firn_driver **driver, void **self, const char *url,
+                      const firn_store_options *options, firn_error *error) {
+    char engine[32], shown[URL_SIZE];
+    int code = split_url(engine, shown, url, error);
+    *library = NULL;
+    if (code == FIRN_OK) {
+        code = load_module(library, driver, engine, options, error);
+    }
+    if (code != FIRN_OK) {
+        *library = NULL;
+        return code;
+    }
+    code = (*driver)->open(self, url, options, error);
+    if (code != FIRN_OK) {
+        firn__module_close(*library);
+        *library = NULL;
+    }
+    return code;
+}
+
 /* Opens what the module, or this library, has. */
 static int open_engine(firn_store *store, const firn_driver *driver, const char *url,
                        const firn_store_options *options, firn_error *error) {
@@ -235,7 +265,7 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     firn_store_options quiet = options != NULL ? *options : none;
     options = options != NULL ? options : &none;
     if (url == NULL) { /* created silently */
-        code = default_url(chosen, error);
+        code = default_url(chosen, "firn.db", error);
         url = chosen;
         quiet.notice = NULL;
         quiet.must_exist = false;

@@ -612,6 +612,7 @@ typedef struct firn_status {
     bool unsafe;       /* the store or a key allows the loss of acknowledged writes */
     int64_t max_count; /* the most IDs that one call can issue */
     bool stays;        /* after a clock rollback: IDs keep the time until the clock catches up */
+    int64_t reserve_ms; /* how long the reserve of the machine lasts without the store; 0: none */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);

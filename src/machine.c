@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* The reserve of a machine, as the store of a generator: windows come from the local file, and
+ * everything else goes to the shared store. Refills are looked at after a window was reserved, in
+ * the call that renews. */
+#include "engine.h"
+#include "error.h"
+#include "machine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEND_NS INT64_C(10000000000) /* between two looks at the refills */
+
+/* ---- refills --------------------------------------------------------------------------------- */
+
+/* The end of what is in hand: of the node that lasts longest, since a process may move to it. */
+static void note_end(firn__machine *machine, const firn__machine_list *list) {
+    int64_t end = 0;
+    firn_time until = {0, 0};
+    for (size_t i = 0; i < list->count; i++) {
+        const firn__right *right = &list->node[i].right;
+        end = right->state == FIRN__RIGHT_OPEN && right->ceiling > end ? right->ceiling : end;
+    }
+    if (end > 0) {
+        firn_scheme_time(&machine->gen->scheme, (uint64_t)end >> machine->gen->s, &until);
+    }
+    atomic_store_explicit(&machine->until_ms, until.sec * 1000 + until.ns / 1000000,
+                          memory_order_relaxed);
+}
+
+/* Nodes that can still grant; the others are closed or their time is over. */
+static uint64_t count_live(const firn__machine_list *list, int64_t present) {
+    uint64_t live = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const firn__right *right = &list->node[i].right;
+        live += right->state == FIRN__RIGHT_OPEN && right->ceiling > present;
+    }
+    return live;
+}
+
+/* From half of the reserve on, and as long as the last refill waits for its fence. */
+static bool is_due(const firn__machine *machine, const firn__right *right, int64_t present) {
+    const int64_t half =
+        firn__slots_of(machine->gen, firn__ms_ticks(machine->gen, machine->reserve_ms / 2));
+    return right->state == FIRN__RIGHT_OPEN &&
+           (right->ceiling < right->end || right->ceiling - present < half);
+}
+
+static int add_spare(firn__machine *machine, int64_t present, firn_error *error) {
+    char key[FIRN_KEY_SIZE];
+    uint64_t node;
+    firn_mark held;
+    const int64_t last = present + firn__slots_of(machine->gen, 1) - 1;
+    const firn_request claim = {.earliest = present, .latest = last};
+    int code = firn__claim_spare(machine->gen, machine->shared, last, &node, error);
+    if (code != FIRN_OK || !firn__claimable_allows(machine->gen, node)) {
+        return code;
+    }
+    snprintf(key, sizeof key, "%" PRIu64, node);
+    code = firn__machine_refill(machine, key, &claim, &held, error);
+    return code == FIRN_EBUSY ? FIRN_OK : code; /* next time */
+}
+
+/* One node after the other; the first failure of the store ends it. */
+static int tend_all(firn__machine *machine, int64_t present, firn_error *error) {
+    firn__machine_list list;
+    firn_mark held;
+    int code = firn__machine_nodes(machine, &list, error);
+    const uint64_t live = code == FIRN_OK ? count_live(&list, present) : 0;
+    const uint64_t wanted = (uint64_t)machine->gen->keys.reserve_nodes;
+    for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
+        const firn__right *right = &list.node[i].right;
+        const bool over = right->ceiling <= present;
+        if (right->state == FIRN__RIGHT_OPEN && over && live >= wanted) {
+            code = firn__machine_shut(machine, list.node[i].key, error);
+        } else if (is_due(machine, right, present)) {
+            code = firn__machine_refill(machine, list.node[i].key, NULL, &held, error);
+            code = code == FIRN_EBUSY || code == FIRN_EWINDOW ? FIRN_OK : code;
+        }
+    }
+    if (code == FIRN_OK && live < wanted) {
+        code = add_spare(machine, present, error);
+    }
+    if (firn__machine_nodes(machine, &list, NULL) == FIRN_OK) {
+        note_end(machine, &list);
+    }
+    return code;
+}
+
+static void tend(firn__machine *machine) {
+    firn_error error = {0};
+    int64_t present;
+    if (firn__machine_steady_ns(machine) < machine->tend_ns ||
+        firn__machine_present(machine, &present, NULL) != FIRN_OK) {
+        return;
+    }
+    if (tend_all(machine, present, &error) != FIRN_OK) {
+        firn__count(&machine->failures);
+        firn__count(&machine->gen->live->any.store_errors);
+    }
+    machine->tend_ns = firn__machine_steady_ns(machine) + TEND_NS;
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+static bool is_window(const firn__machine *machine, const firn_request *request) {
+    return request->guard_tick_ns > 0 && strcmp(request->ns, machine->gen->ns) == 0;
+}
+
+/* By the shared store, with a guard of its present clock. */
+static int pass(firn__machine *machine, const firn_request *given, int64_t *first, firn_mark *held,
+                firn_error *error) {
+    firn_request request = *given;
+    firn__store_clock clock;
+    int code = FIRN_OK;
+    if (request.guard_tick_ns > 0) {
+        code = firn__machine_look(machine, &clock, error);
+        if (code == FIRN_OK) {
+            code = firn__reach_guard_of(machine->gen, &clock, false, &request, error);
+        }
+    }
+    return code == FIRN_OK ? firn_store_reserve(machine->shared, &request, first, held, error)
+                           : code;
+}
+
+/* By the local file, and by its ceiling. The window is short: its law ends it at most 15 s after
+ * the shared store's clock, as far as that is known. */
+static int grant(firn__machine *machine, const firn_request *given, int64_t *first, firn_mark *held,
+                 firn_error *error) {
+    firn_request request = *given;
+    const int64_t now_ns = firn__machine_steady_ns(machine);
+    firn__store_clock clock = {.least = firn__time_after(&machine->there, now_ns - machine->read_ns)};
+    clock.most = clock.least;
+    int code = firn__clock_system.steady(NULL, &clock.read_ns) == FIRN_OK
+                   ? FIRN_OK
+                   : firn__clock_refused(machine->gen->clock, error);
+    if (code == FIRN_OK) {
+        code = firn__reach_guard_of(machine->gen, &clock, true, &request, error);
+    }
+    request.ns = machine->ns;
+    request.layout = machine->gen->layout;
+    machine->verdict = FIRN__MACHINE_LAW;
+    machine->right = (firn__right){0};
+    return code == FIRN_OK
+               ? firn__engine_ops.reserve(machine->engine, &request, first, held, error)
+               : code;
+}
+
+/* A window whose right was closed: it is dropped at once. */
+static int refuse_closed_right(const firn__machine *machine, const firn_request *request,
+                               firn_mark *held, firn_error *error) {
+    *held = (firn_mark){FIRN_SLOT_MAX, 2};
+    return firn__fail(error, FIRN_EBUSY,
+                      "node %.40s of %.60s is no longer in the reserve of this machine: its window "
+                      "is dropped",
+                      request->key, machine->gen->ns);
+}
+
+/* The machine does not have the node: it takes it, if there is room, or the process gets a window
+ * of its own from the shared store. */
+static int grant_elsewhere(firn__machine *machine, const firn_request *request, int64_t *first,
+                           firn_mark *held, firn_error *error) {
+    firn__machine_list list;
+    int64_t present;
+    const firn_mark *own = &request->own, *mark = &machine->right.mark;
+    if (own->high != 0) {
+        return own->high == mark->high && own->grant == mark->grant
+                   ? refuse_closed_right(machine, request, held, error)
+                   : pass(machine, request, first, held, error);
+    }
+    int code = firn__machine_nodes(machine, &list, error);
+    if (code == FIRN_OK) {
+        code = firn__machine_present(machine, &present, error);
+    }
+    if (code != FIRN_OK || count_live(&list, present) >= (uint64_t)machine->gen->keys.reserve_nodes) {
+        return pass(machine, request, first, held, error);
+    }
+    code = firn__machine_refill(machine, request->key, request, held, error);
+    if (code == FIRN_EWINDOW) {
+        *held = (firn_mark){request->latest + 1, 2};
+        return FIRN_EBUSY;
+    }
+    return code == FIRN_OK ? grant(machine, request, first, held, error) : code;
+}
+
+static int machine_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                           firn_error *error) {
+    firn__machine *machine = self;
+    if (!is_window(machine, request) || !machine->clocked) {
+        return pass(machine, request, first, held, error);
+    }
+    int code = grant(machine, request, first, held, error);
+    const firn__machine_verdict verdict = machine->verdict;
+    if (code == FIRN_EBUSY && verdict == FIRN__MACHINE_NO_NODE) {
+        code = grant_elsewhere(machine, request, first, held, error);
+    } else if (code == FIRN_EBUSY && verdict == FIRN__MACHINE_CEILING) {
+        code = firn__machine_refill(machine, request->key, NULL, held, error);
+        code = code == FIRN_OK ? grant(machine, request, first, held, error) : code;
+    } else if (request->own.high == 0 && (code == FIRN_ESTORE || code == FIRN_ENAMESPACE)) {
+        return pass(machine, request, first, held, error); /* the file cannot be used */
+    }
+    if (code == FIRN_OK) {
+        tend(machine);
+    }
+    return code;
+}
+
+static int machine_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
+                             int64_t high, firn_error *error) {
+    firn__machine *machine = self;
+    if (strcmp(ns, machine->gen->ns) == 0) {
+        firn_records seen;
+        int code = firn__machine_begin(machine, &seen, key, error);
+        code = code == FIRN_OK ? firn__machine_end(machine, FIRN_OK) : code;
+        if (code != FIRN_OK) {
+            return code;
+        }
+        if (seen.key_known && seen.mark.high == mine->high && seen.mark.grant == mine->grant) {
+            return firn__engine_ops.give_back(machine->engine, machine->ns, key, mine, high, error);
+        }
+    }
+    return firn_store_give_back(machine->shared, ns, key, mine, high, error);
+}
+
+static int list_own(firn__machine *machine, firn_visit *visit, void *context, firn_error *error) {
+    firn__machine_list list;
+    int64_t present;
+    int code = machine->clocked ? firn__machine_nodes(machine, &list, error) : FIRN_EBUSY;
+    if (code != FIRN_OK || firn__machine_present(machine, &present, NULL) != FIRN_OK) {
+        return FIRN_OK; /* a file that cannot be used has none */
+    }
+    for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
+        const firn__right *right = &list.node[i].right;
+        const firn_holding holding = {.ns = machine->gen->ns,
+                                      .layout = machine->gen->kept.stored,
+                                      .key = list.node[i].key,
+                                      .note = "",
+                                      .mark = right->mark};
+        if (right->state == FIRN__RIGHT_OPEN && right->ceiling > present) {
+            code = visit(context, &holding);
+        }
+    }
+    return code;
+}
+
+static int machine_list(void *self, const char *ns, firn_visit *visit, void *context,
+                        firn_error *error) {
+    firn__machine *machine = self;
+    return ns != NULL && strcmp(ns, machine->ns) == 0
+               ? list_own(machine, visit, context, error)
+               : firn_store_list(machine->shared, ns, visit, context, error);
+}
+
+/* Between two refills, the time that has passed since the last. Of a process that was idle for
+ * longer, the clocks may differ by more than max_skew. */
+static int machine_now(void *self, firn_time *now, firn_error *error) {
+    firn__machine *machine = self;
+    firn__store_clock clock;
+    const int64_t now_ns = firn__machine_steady_ns(machine);
+    const bool old = now_ns - machine->read_ns > machine->reserve_ms * 1000000 / 2 &&
+                     now_ns >= machine->tend_ns;
+    if (!machine->clocked || old) {
+        int code = firn__machine_look(machine, &clock, error);
+        if (code != FIRN_OK && !machine->clocked) {
+            return code;
+        }
+        machine->tend_ns = code != FIRN_OK ? now_ns + TEND_NS : machine->tend_ns;
+    }
+    *now = firn__time_after(&machine->there, firn__machine_steady_ns(machine) - machine->read_ns);
+    return FIRN_OK;
+}
+
+static void machine_close(void *self) {
+    firn__machine *machine = self;
+    firn__machine_file_close(machine);
+    if (machine->owns_shared) {
+        firn_store_close(machine->shared);
+    }
+    free(machine);
+}
+
+int firn__machine_wait(firn_gen *gen, int64_t soonest, int64_t latest, const firn_error *why,
+                       firn_error *error) {
+    const uint64_t ticks = ((uint64_t)(soonest - latest) >> gen->s) + 1;
+    atomic_store_explicit(&gen->live->any.busy_ms, (int64_t)(ticks * gen->scheme.tick_ns / 1000000),
+                          memory_order_relaxed);
+    return firn__fail(error, FIRN_EBUSY,
+                      "each node of the reserve of this machine is in use, and no other can be "
+                      "claimed (%.200s): wait, or raise reserve_nodes",
+                      why->text);
+}
+
+int64_t firn__machine_left_ms(const firn__machine *machine) {
+    const firn_clock *clock = machine->gen->clock;
+    const int64_t until_ms = atomic_load_explicit(&machine->until_ms, memory_order_relaxed);
+    firn_time now;
+    if (until_ms == 0 || clock->wall(clock->self, &now) != FIRN_OK) {
+        return 0;
+    }
+    const int64_t left_ms = until_ms - (now.sec * 1000 + now.ns / 1000000);
+    return left_ms > 0 ? left_ms : 0;
+}
+
+/* ---- open ------------------------------------------------------------------------------------ */
+
+static firn_time time_of_ms(int64_t ms) {
+    return (firn_time){ms / 1000, (int32_t)(ms % 1000) * 1000000};
+}
+
+/* The clock of the last refill, if this boot made it. After another boot the clock of this machine,
+ * if it is between the last refill and the end of the reserve. */
+static int recall_clock(firn__machine *machine, firn_error *error) {
+    firn__machine_list list;
+    const firn__right *last = NULL;
+    firn_time wall;
+    int64_t present, ceiling = 0;
+    int code = firn__machine_nodes(machine, &list, error);
+    for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
+        const firn__right *right = &list.node[i].right;
+        ceiling = right->ceiling > ceiling ? right->ceiling : ceiling;
+        last = last == NULL || right->there_ms > last->there_ms ? right : last;
+    }
+    if (code != FIRN_OK || last == NULL) {
+        return code;
+    }
+    note_end(machine, &list);
+    const firn_time there = time_of_ms(last->there_ms);
+    const firn_clock *clock = machine->gen->clock;
+    if (last->boot == machine->boot) {
+        machine->there = there;
+        machine->read_ns = last->read_ms * 1000000;
+        machine->clocked = firn__machine_steady_ns(machine) >= machine->read_ns;
+        return FIRN_OK;
+    }
+    if (clock->wall(clock->self, &wall) == FIRN_OK && firn_time_cmp(&wall, &there) > 0 &&
+        firn__reach_slot(machine->gen, &wall, 0, 0, &present, NULL) == FIRN_OK &&
+        present < ceiling) {
+        machine->there = wall;
+        machine->read_ns = firn__machine_steady_ns(machine);
+        machine->clocked = true;
+    }
+    return FIRN_OK; /* else the shared store is asked */
+}
+
+/* The reserve of a shared store that is there is looked at once when it is opened. */
+static int begin_reserve(firn__machine *machine, firn_error *error) {
+    firn__store_clock clock;
+    int code = firn__machine_file_open(machine, error);
+    if (code == FIRN_OK) {
+        code = firn__machine_bind(machine, error);
+    }
+    if (code == FIRN_OK) {
+        code = recall_clock(machine, error);
+    }
+    return code == FIRN_OK && !machine->clocked ? firn__machine_look(machine, &clock, error) : code;
+}
+
+int firn__machine_open(firn_gen *gen, firn_error *error) {
+    static const firn_store_ops ops = {.version = FIRN_STORE_OPS_VERSION,
+                                       .scheme = "reserve",
+                                       .reserve = machine_reserve,
+                                       .give_back = machine_give_back,
+                                       .list = machine_list,
+                                       .now = machine_now,
+                                       .close = machine_close};
+    firn_store *wrapped;
+    if (gen->keys.reserve_ms == 0) {
+        return FIRN_OK;
+    }
+    firn__machine *machine = calloc(1, sizeof *machine);
+    if (machine == NULL) {
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a reserve");
+    }
+    machine->gen = gen;
+    machine->shared = gen->store;
+    machine->reserve_ms = gen->keys.reserve_ms;
+    machine->trusts = gen->keys.reserve_trust_ != 0;
+    int code = begin_reserve(machine, error);
+    if (code == FIRN_OK) {
+        code = firn_store_wrap(&wrapped, &ops, machine, error);
+    }
+    if (code != FIRN_OK) {
+        machine_close(machine);
+        return code;
+    }
+    machine->owns_shared = gen->own_store;
+    gen->store = wrapped;
+    gen->own_store = true;
+    gen->machine = machine;
+    return FIRN_OK;
+}
