@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the stores on servers do alike when replies are lost, sessions end, a server hangs or
- * restarts, and processes fork. What one of them has alone is in its own test; the verbs as such
- * are store_test.c's. */
+/* Every store on a server, when replies are lost, sessions end, the server hangs or restarts, and
+ * processes fork. The test of an engine has what that engine alone has; store_test.c has the verbs
+ * as such. */
 #include "sql.h"
 
 #define CHECK_NAME 120
@@ -19,7 +19,7 @@ typedef struct row {
     void (*end_sessions)(void);  /* of firn */
     void (*await_writer)(void);  /* until a session holds a row of work_mark */
     void (*await_waiting)(void); /* until a session of firn waits for a row */
-    const char *const *losses;   /* two ways of behind_mark, under sessions that live on */
+    const char *const *losses;   /* two ways of gone_mark, under sessions that live on */
     const char *durable,
         *old_layout; /* was an own grant written again? the older name of a column */
 } row;
@@ -77,10 +77,10 @@ static void await_waiting_in_mysql(void) {
 }
 
 static const char *const postgres_losses[] = {
-    "UPDATE behind_mark SET high = 10, \"grant\" = 1;",
-    "ALTER TABLE behind_mark DISABLE TRIGGER ALL; TRUNCATE behind_mark;"};
-static const char *const mysql_losses[] = {"UPDATE behind_mark SET high = 10, `grant` = 1;",
-                                           "TRUNCATE behind_mark;"};
+    "UPDATE gone_mark SET high = 10, \"grant\" = 1;",
+    "ALTER TABLE gone_mark DISABLE TRIGGER ALL; TRUNCATE gone_mark;"};
+static const char *const mysql_losses[] = {"UPDATE gone_mark SET high = 10, `grant` = 1;",
+                                           "TRUNCATE gone_mark;"};
 
 static const row rows[] = {
     {.kind = "postgres",
@@ -425,7 +425,7 @@ static void created_at_once(void **state) {
 
 /* The grants of this handle are gone, though the server looks the same. */
 static void marks_that_were_lost(void **state) {
-    firn_store *store = open_store("%s", url_of("behind"));
+    firn_store *store = open_store("%s", url_of("gone"));
     (void)state;
     drawn(store, "b", 1, 0, 0);
     drawn(store, "b", 2, 0, 10);
