@@ -13,7 +13,7 @@ typedef struct row {
     const char *away;                        /* part of the error when nothing was sent */
     const char *silent;    /* the same when a server hangs: the outcome is unknown, */
     const char *no_answer; /* and nothing was granted */
-    bool same_run;         /* it is the same server after a restart */
+    bool same_run;         /* a restarted server needs no guard */
     int keys;              /* of a listing of several answers */
     /* Of those with SQL; NULL elsewhere. */
     void (*end_sessions)(void);  /* of firn */
@@ -235,7 +235,7 @@ static void next_host(void **state) {
     firn_store_close(store);
 }
 
-/* A clock of whole seconds may be one behind, and it was read before it was sent. */
+/* A clock of whole seconds may be one late, and it was read before it was sent. */
 static void clock_of_the_server(void **state) {
     firn_store *store = open_store("%s", url_of("clock"));
     (void)state;
