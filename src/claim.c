@@ -201,7 +201,6 @@ static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *fa
 
 /* Of a reserve its free nodes, if it has any. */
 static int list_nodes(firn_gen *gen, listing *list, int64_t latest, firn_error *error) {
-    firn_error why = {0};
     int64_t soonest = INT64_MAX;
     int code = FIRN_OK;
     if (gen->machine != NULL) {
@@ -214,12 +213,10 @@ static int list_nodes(firn_gen *gen, listing *list, int64_t latest, firn_error *
         }
         list->count = 0;
     }
-    code = firn_store_list(gen->store, gen->ns, see_holding, list, &why);
+    code = firn_store_list(gen->store, gen->ns, see_holding, list, error);
     if (code != FIRN_OK && soonest < INT64_MAX) { /* the store is away */
+        const firn_error why = error != NULL ? *error : (firn_error){0};
         return firn__machine_wait(gen, soonest, latest, &why, error);
-    }
-    if (code != FIRN_OK && error != NULL) {
-        *error = why;
     }
     return code;
 }
@@ -258,8 +255,9 @@ int firn__claim_spare(firn_gen *gen, firn_store *store, int64_t latest, uint64_t
     free(list.used);
     return found || failed != FIRN_OK
                ? failed
-               : firn__fail(error, FIRN_EBUSY, "no node of %.60s is free for the reserve of this "
-                                               "machine: use a layout with more node bits",
+               : firn__fail(error, FIRN_EBUSY,
+                            "no node of %.60s is free for the reserve of this "
+                            "machine: use a layout with more node bits",
                             gen->ns);
 }
 

@@ -144,11 +144,12 @@ static bool differs_in_reach(const char *layout, const char *other, size_t at[2]
 /* Not "use another namespace": IDs of two with the same fields can be equal. */
 static int refuse_reach_of(firn_error *error, const char *ns, const char *stored,
                            const char *wanted) {
-    return firn__fail(
-        error, FIRN_ENAMESPACE,
-        "namespace %.60s has reach=" FIRN__LIMIT("%s") ", not reach=" FIRN__VALUE("%s") ": %s%s",
-        ns, stored, wanted, strcmp(stored, "15s") == 0 ? "leave reach out" : "set reach=",
-        strcmp(stored, "15s") == 0 ? "" : stored);
+    return firn__fail(error, FIRN_ENAMESPACE,
+                      "namespace %.60s has reach=" FIRN__LIMIT("%.8s") ", not reach=" FIRN__VALUE(
+                          "%.8s") ": %s%.8s",
+                      ns, stored, wanted,
+                      strcmp(stored, "15s") == 0 ? "leave reach out" : "set reach=",
+                      strcmp(stored, "15s") == 0 ? "" : stored);
 }
 
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored) {

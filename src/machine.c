@@ -2,9 +2,9 @@
 /* The reserve of a machine, as the store of a generator: windows come from the local file, and
  * everything else goes to the shared store. Refills are looked at after a window was reserved, in
  * the call that renews. */
+#include "machine.h"
 #include "engine.h"
 #include "error.h"
-#include "machine.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 /* ---- refills --------------------------------------------------------------------------------- */
 
-/* The end of what is in hand: of the node that lasts longest, since a process may move to it. */
+/* The end of the reserve: of the node that lasts longest, since a process may move to it. */
 static void note_end(firn__machine *machine, const firn__machine_list *list) {
     int64_t end = 0;
     firn_time until = {0, 0};
@@ -131,7 +131,8 @@ static int grant(firn__machine *machine, const firn_request *given, int64_t *fir
                  firn_error *error) {
     firn_request request = *given;
     const int64_t now_ns = firn__machine_steady_ns(machine);
-    firn__store_clock clock = {.least = firn__time_after(&machine->there, now_ns - machine->read_ns)};
+    firn__store_clock clock = {.least =
+                                   firn__time_after(&machine->there, now_ns - machine->read_ns)};
     clock.most = clock.least;
     int code = firn__clock_system.steady(NULL, &clock.read_ns) == FIRN_OK
                    ? FIRN_OK
@@ -143,9 +144,8 @@ static int grant(firn__machine *machine, const firn_request *given, int64_t *fir
     request.layout = machine->gen->layout;
     machine->verdict = FIRN__MACHINE_LAW;
     machine->right = (firn__right){0};
-    return code == FIRN_OK
-               ? firn__engine_ops.reserve(machine->engine, &request, first, held, error)
-               : code;
+    return code == FIRN_OK ? firn__engine_ops.reserve(machine->engine, &request, first, held, error)
+                           : code;
 }
 
 /* A window whose right was closed: it is dropped at once. */
@@ -158,8 +158,8 @@ static int refuse_closed_right(const firn__machine *machine, const firn_request 
                       request->key, machine->gen->ns);
 }
 
-/* The machine does not have the node: it takes it, if there is room, or the process gets a window
- * of its own from the shared store. */
+/* The machine does not have the node: it takes it, if there is room, or the process gets a
+ * separate window from the shared store. */
 static int grant_elsewhere(firn__machine *machine, const firn_request *request, int64_t *first,
                            firn_mark *held, firn_error *error) {
     firn__machine_list list;
@@ -174,7 +174,8 @@ static int grant_elsewhere(firn__machine *machine, const firn_request *request, 
     if (code == FIRN_OK) {
         code = firn__machine_present(machine, &present, error);
     }
-    if (code != FIRN_OK || count_live(&list, present) >= (uint64_t)machine->gen->keys.reserve_nodes) {
+    if (code != FIRN_OK ||
+        count_live(&list, present) >= (uint64_t)machine->gen->keys.reserve_nodes) {
         return pass(machine, request, first, held, error);
     }
     code = firn__machine_refill(machine, request->key, request, held, error);
@@ -259,8 +260,8 @@ static int machine_now(void *self, firn_time *now, firn_error *error) {
     firn__machine *machine = self;
     firn__store_clock clock;
     const int64_t now_ns = firn__machine_steady_ns(machine);
-    const bool old = now_ns - machine->read_ns > machine->reserve_ms * 1000000 / 2 &&
-                     now_ns >= machine->tend_ns;
+    const bool old =
+        now_ns - machine->read_ns > machine->reserve_ms * 1000000 / 2 && now_ns >= machine->tend_ns;
     if (!machine->clocked || old) {
         int code = firn__machine_look(machine, &clock, error);
         if (code != FIRN_OK && !machine->clocked) {

@@ -11,7 +11,7 @@
 
 #define FIRN__MACHINE_NODES 64 /* nodes of one reserve at most */
 
-/* What the machine has of a node. The mark is the end of what its processes have reserved. */
+/* The right of the machine to a node. The mark is the end of its processes' windows. */
 typedef struct firn__right {
     char state; /* 0: no record; FIRN__RIGHT_OPEN, FIRN__RIGHT_CLOSED */
     bool twice; /* the last refill was sent more than once: it is never given back */
@@ -72,7 +72,7 @@ typedef struct firn__machine {
     int64_t read_ns;
 
     int64_t tend_ns;           /* the refills are not looked at before this */
-    _Atomic int64_t until_ms;  /* Unix time: the end of what is in hand; 0: nothing */
+    _Atomic int64_t until_ms;  /* Unix time: the end of the reserve; 0: nothing */
     _Atomic uint64_t failures; /* refills that failed */
 } firn__machine;
 
@@ -80,8 +80,8 @@ typedef struct firn__machine {
 
 int firn__machine_file_open(firn__machine *machine, firn_error *error);
 void firn__machine_file_close(firn__machine *machine);
-/* Is the file this machine's, and the one that it made? FIRN_ESTORE: it may be a copy, and the
- * shared store is away. If the store is there, what a copy holds is closed. */
+/* Did this machine make the file? FIRN_ESTORE: it may be a copy, and the shared store is away. If
+ * the store is there, the rights of a copy are closed. */
 int firn__machine_bind(firn__machine *machine, firn_error *error);
 
 /* Begins a change of a key's record, in one transaction until firn__machine_end. */
@@ -113,7 +113,7 @@ int firn__machine_nodes(firn__machine *machine, firn__machine_list *list, firn_e
 int64_t firn__machine_steady_ns(const firn__machine *machine);
 /* Reads the shared store's clock. */
 int firn__machine_look(firn__machine *machine, firn__store_clock *clock, firn_error *error);
-/* The first slot of the present tick, by the shared store's clock as far as it is known. */
+/* The first slot of the present tick, by the last reading of the shared store's clock. */
 int firn__machine_present(const firn__machine *machine, int64_t *slot, firn_error *error);
 /* Refills a node; with `claim`, a node that the machine does not have. FIRN_OK also if another
  * process did it. FIRN_EBUSY: somebody else has the node, and `held` is its mark; FIRN_EWINDOW:
@@ -127,8 +127,8 @@ int firn__machine_return(firn__machine *machine, const char *key, firn_error *er
 
 /* ---- machine.c ------------------------------------------------------------------------------- */
 
-/* Makes the reserve the generator's store, if a key asks for it. A listing of machine->ns has the
- * nodes of the reserve; of another namespace, those of the shared store. */
+/* Makes the reserve the generator's store, if a key sets it. A listing of machine->ns has the nodes
+ * of the reserve; of another namespace, the nodes of the shared store. */
 int firn__machine_open(firn_gen *gen, firn_error *error);
 /* FIRN_EBUSY: each node of the reserve is in use, until the mark `soonest` at least, and no other
  * can be asked for: `why`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The local file of a reserve: an embedded store whose notes say which slots the shared store
  * granted to this machine, and up to where processes may reserve (the ceiling). Its driver is
- * SQLite's, but for the ceiling. Knows no shared store. */
+ * SQLite's, except for the ceiling. Knows no shared store. */
 #include "engine.h"
 #include "entropy.h"
 #include "error.h"
@@ -32,7 +32,7 @@ char *firn__right_write(char note[FIRN_NOTE_SIZE], const firn__right *right) {
     return note;
 }
 
-/* A note that firn did not write is no right. */
+/* A note that firn did not write gives no right. */
 void firn__right_read(firn__right *right, const firn_records *seen) {
     firn__right read = {.mark = seen->mark};
     int twice = 0;
@@ -65,10 +65,9 @@ char *firn__pending_key(char key[FIRN_KEY_SIZE], const char *node) {
 
 /* Its mark is {earliest, grant}. */
 char *firn__pending_write(char note[FIRN_NOTE_SIZE], const firn__pending *pending) {
-    snprintf(note, FIRN_NOTE_SIZE,
-             "%" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx32, (uint64_t)pending->latest,
-             (uint64_t)pending->count, pending->instance, (uint64_t)pending->sent_ms,
-             pending->boot);
+    snprintf(note, FIRN_NOTE_SIZE, "%" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx32,
+             (uint64_t)pending->latest, (uint64_t)pending->count, pending->instance,
+             (uint64_t)pending->sent_ms, pending->boot);
     return note;
 }
 
@@ -90,11 +89,8 @@ void firn__pending_read(firn__pending *pending, const firn_records *seen) {
 
 int firn__machine_begin(firn__machine *machine, firn_records *seen, const char *key,
                         firn_error *error) {
-    *seen = (firn_records){.ns = machine->ns,
-                           .key = key,
-                           .alive = &machine->life->used,
-                           .layout = "",
-                           .note = ""};
+    *seen = (firn_records){
+        .ns = machine->ns, .key = key, .alive = &machine->life->used, .layout = "", .note = ""};
     int code = machine->driver->begin(machine->file, seen, FIRN_VERB_RESERVE, error);
     if (code == FIRN_OK) {
         code = machine->driver->read(machine->file, seen, true, error);
@@ -273,7 +269,8 @@ static void renew_instance(void *life) {
 /* Two stores have two reserves in one file, and two names of one store too: their nodes differ. */
 static void name_local(firn__machine *machine) {
     const char *ns = machine->gen->ns, *url = firn__store_url(machine->shared);
-    const uint64_t sum = firn__hash(firn__hash(FIRN__HASH_START, ns, strlen(ns) + 1), url, strlen(url));
+    const uint64_t sum =
+        firn__hash(firn__hash(FIRN__HASH_START, ns, strlen(ns) + 1), url, strlen(url));
     snprintf(machine->ns, sizeof machine->ns, "%.200s @%016" PRIx64, ns, sum);
 }
 
@@ -357,8 +354,7 @@ int firn__machine_bind(firn__machine *machine, firn_error *error) {
     if (code != FIRN_OK) {
         return code;
     }
-    const bool bound =
-        seen.key_known && sscanf(seen.note, "%" SCNx64 " %" SCNx64, &id, &file) == 2;
+    const bool bound = seen.key_known && sscanf(seen.note, "%" SCNx64 " %" SCNx64, &id, &file) == 2;
     code = firn__machine_end(machine, FIRN_OK);
     if (code != FIRN_OK || (bound && id == here && file == now)) {
         return code;
@@ -371,8 +367,8 @@ int firn__machine_bind(firn__machine *machine, firn_error *error) {
     }
     if (code == FIRN_OK) {
         snprintf(note, sizeof note, "%" PRIx64 " %" PRIx64, here, now);
-        code = firn__machine_end(machine,
-                                 firn__machine_write(machine, &seen, seen.mark, note, error));
+        code =
+            firn__machine_end(machine, firn__machine_write(machine, &seen, seen.mark, note, error));
     }
     return code;
 }

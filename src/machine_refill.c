@@ -19,8 +19,8 @@ typedef struct refill {
     firn__store_clock clock; /* of the shared store */
     firn__right before;
     firn__pending pending;
-    bool again;   /* it may have been sent before, */
-    bool settles; /* by another process, boot or machine: it counts after one more */
+    bool again;   /* the request may have been sent before, */
+    bool settles; /* by another process, boot or machine: the refill counts after one more */
     bool needless;
     firn_request request;
     firn__attempts sending;
@@ -66,7 +66,7 @@ static int instance_of(firn__machine *machine, uint64_t *instance, firn_error *e
     return code;
 }
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- the request ---------------------------------------------------------------------------- */
 
 static int read_right(firn__machine *machine, const char *key, firn__right *right,
                       firn_error *error) {
@@ -79,14 +79,14 @@ static int read_right(firn__machine *machine, const char *key, firn__right *righ
     return code;
 }
 
-/* A refill continues the last one. When that has ended, or there is none, it is a claim in the
- * present tick. */
+/* A refill continues the last refill. After the end of that, the request is a claim in the present
+ * tick. */
 static int bound(refill *f, const firn_request *claim, firn_error *error) {
     const firn__machine *machine = f->machine;
     const firn__right *right = &f->before;
     int64_t target, present;
-    int code = firn__reach_slot(machine->gen, &f->clock.least, machine->reserve_ms, 0, &target,
-                                error);
+    int code =
+        firn__reach_slot(machine->gen, &f->clock.least, machine->reserve_ms, 0, &target, error);
     if (code == FIRN_OK) {
         code = firn__reach_slot(machine->gen, &f->clock.least, 0, 0, &present, error);
     }
@@ -116,7 +116,7 @@ static bool is_under_way(const firn__machine *machine, const firn__pending *pend
     return pending->boot == machine->boot && age_ms >= 0 && age_ms < UNDER_WAY_MS;
 }
 
-/* Makes the refill durable in the file, or finds the one that is pending. */
+/* Makes the refill durable in the file, or finds a pending refill. */
 static int write_down(refill *f, firn_error *error) {
     firn__machine *machine = f->machine;
     firn_records seen;
@@ -146,8 +146,8 @@ static int write_down(refill *f, firn_error *error) {
     f->pending.boot = machine->boot;
     firn__pending_write(note, &f->pending);
     return firn__machine_end(
-        machine, firn__machine_write(machine, &seen, (firn_mark){f->pending.earliest, grant}, note,
-                                     error));
+        machine,
+        firn__machine_write(machine, &seen, (firn_mark){f->pending.earliest, grant}, note, error));
 }
 
 /* Nothing of it is pending any more, unless another refill is. */
@@ -185,10 +185,9 @@ static int send_refill(refill *f, firn_error *error) {
                                                  : (firn_mark){0, 0}};
     f->sending = (firn__attempts){.tries = FIRN__SENDINGS, .sent = f->again};
     int code = firn__reach_guard_of(gen, &f->clock, false, &f->request, error);
-    return code == FIRN_OK
-               ? firn__reserve(machine->shared, &f->request, &patience, &f->sending, &f->first,
-                               error)
-               : code;
+    return code == FIRN_OK ? firn__reserve(machine->shared, &f->request, &patience, &f->sending,
+                                           &f->first, error)
+                           : code;
 }
 
 /* ---- what came of it ------------------------------------------------------------------------- */
@@ -250,7 +249,7 @@ static int write_right(refill *f, bool closes, bool *done_before, firn_error *er
     return firn__machine_end(f->machine, code);
 }
 
-/* Everybody is told, and continues after the guard, which is later than every reserve. */
+/* Everybody continues after the guard, which is later than every reserve. */
 static void declare_loss(firn__machine *machine) {
     const firn_relabel loss = {FIRN_ALL_NAMES, FIRN__GONE_BACK, FIRN__GONE_BACK, 0, false};
     firn_error error = {0};
@@ -259,7 +258,8 @@ static void declare_loss(firn__machine *machine) {
     firn__gen_notice(machine->gen,
                      "the store of %.60s has lost reservations, as the reserve of this machine "
                      "shows%s%s",
-                     machine->gen->ns, code == FIRN_OK ? "" : ": ", code == FIRN_OK ? "" : error.text);
+                     machine->gen->ns, code == FIRN_OK ? "" : ": ",
+                     code == FIRN_OK ? "" : error.text);
 }
 
 /* The refill was refused. Is the mark ours, or has another process of this machine raised it? */
@@ -274,13 +274,14 @@ static int judge_busy(refill *f, firn_mark *held, firn_error *error) {
         return code;
     }
     if (is_changed(&now, &f->before)) {
-        return FIRN_OK; /* it did, or has given the right back */
+        return FIRN_OK; /* another process did, or has given the right back */
     }
     if (continues && mark->high < f->before.end) {
         declare_loss(f->machine);
         return FIRN_EBUSY;
     }
-    if ((continues && mark->grant != 0 && mark->grant != f->before.grant) || (!continues && now.state == FIRN__RIGHT_OPEN)) {
+    if ((continues && mark->grant != 0 && mark->grant != f->before.grant) ||
+        (!continues && now.state == FIRN__RIGHT_OPEN)) {
         code = write_right(f, true, &unused, error);
         firn__gen_notice(f->machine->gen,
                          "node %s of %.60s is no longer this machine's: its reserve is closed",
@@ -290,8 +291,8 @@ static int judge_busy(refill *f, firn_mark *held, firn_error *error) {
     return FIRN_EBUSY; /* a floor: what is in hand stays */
 }
 
-/* It met its own grant, which it had not sent: another process took it over, or a copy of this one
- * did. In doubt it is left for others, who settle it. */
+/* The refill met its own grant before the first sending: another process took the refill over, or
+ * a copy of this process did. In doubt other processes settle it. */
 static int leave(refill *f, firn_error *error) {
     firn__right now;
     firn_records seen;
@@ -321,7 +322,7 @@ static int conclude(refill *f, int code, firn_mark *held, firn_error *error) {
     }
     const bool sent = f->sending.twice || f->again;
     if (code == FIRN_EUNKNOWN || (code != FIRN_OK && code != FIRN_EBUSY && sent)) {
-        return code; /* it stays pending */
+        return code; /* the refill stays pending */
     }
     if (code == FIRN_OK) {
         code = write_right(f, false, &done_before, error);
@@ -382,8 +383,8 @@ int firn__machine_shut(firn__machine *machine, const char *key, firn_error *erro
     firn__right_read(&right, &seen);
     if (right.state == FIRN__RIGHT_OPEN) {
         close_right(&right);
-        code = firn__machine_write(machine, &seen, right.mark, firn__right_write(note, &right),
-                                   error);
+        code =
+            firn__machine_write(machine, &seen, right.mark, firn__right_write(note, &right), error);
     }
     return firn__machine_end(machine, code);
 }
@@ -405,8 +406,7 @@ int firn__machine_return(firn__machine *machine, const char *key, firn_error *er
     }
     firn__pending_read(&pending, &seen);
     code = firn__machine_end(machine, FIRN_OK);
-    if (code != FIRN_OK || right.twice || pending.grant != 0 ||
-        right.state != FIRN__RIGHT_CLOSED) {
+    if (code != FIRN_OK || right.twice || pending.grant != 0 || right.state != FIRN__RIGHT_CLOSED) {
         return code; /* the rest stays reserved until its time is over */
     }
     const firn_mark mine = {right.end, right.grant};

@@ -80,7 +80,7 @@ static int check_reserve(const firn_gen *gen, firn_error *error) {
     }
     return gen->keys.mode_ == FIRN__MODE_ONLINE
                ? firn__fail(error, FIRN_EUSAGE,
-                            "mode=online asks the store at each call, and reserve=%s goes on "
+                            "mode=online needs the store at each call, and reserve=%s continues "
                             "without it: set mode=window",
                             FIRN__MS(gen->keys.reserve_ms))
                : FIRN_OK;
@@ -120,8 +120,8 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
     }
     if (code == FIRN_OK && keys->reach_ != FIRN__REACH_15S && !gen->reserved) {
         code = firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
-                              FIRN__VALUE("%s") " applies to reservations, and %s makes "
-                                                "none: leave it out",
+                              FIRN__VALUE("%.12s") " applies to reservations, and %s makes "
+                                                   "none: leave it out",
                               firn__reach_text(gen) + 1, gen->scheme.name);
     }
     if (code == FIRN_OK && keys->reserve_ms > 0) {

@@ -13,7 +13,7 @@ const char *firn__store_url(const firn_store *store);
 
 #define FIRN__STORE_URL_SIZE 4200 /* a path and some more */
 /* The URL of an embedded store, which is made if it is missing: of this path, or with this name
- * beside the default store of the user. FIRN_ERANGE. */
+ * in the folder of the default store of the user. FIRN_ERANGE. */
 int firn__store_beside(char url[FIRN__STORE_URL_SIZE], const char *path, const char *name,
                        firn_error *error);
 /* Opens the driver of a URL without an engine. */

@@ -625,7 +625,7 @@ static void a_namespace_has_one_reach(void **state) {
     refused(FOUR, "ns=long reach=1h", FIRN_ENAMESPACE,
             "namespace long has reach=10min, not reach=1h: set reach=10min");
     gen = opened(FOUR, "ns=longest reach=1h");
-    assert_int_equal(gen->window_ticks, 10000); /* it is for reserves */
+    assert_int_equal(gen->window_ticks, 10000); /* this reach is for reserves */
     assert_in_range(world.log.last.guard, firn__slots_of(gen, now_of(gen) + 3615000),
                     firn__slots_of(gen, now_of(gen) + 3616000));
     closed(gen);

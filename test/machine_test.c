@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reserve of a machine: a shared store that goes away, processes that start meanwhile, copies of
+/* The reserve of a machine: a shared store that goes away, processes that start then, copies of
  * the local file, refills whose replies are lost. Each rule has a test that fails without it. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,9 +18,9 @@
 
 /* ---- the shared store ------------------------------------------------------------------------ */
 
-static bool away, lies; /* lies: refills are carried out, and their replies lost */
-static int told;        /* give backs */
-static int answers;     /* reservations until it goes away; 0: no bound */
+static bool away, unheard; /* unheard: the replies of refills are lost */
+static int told;           /* give backs */
+static int answers;        /* reservations until it goes away; 0: no bound */
 static void (*at_give_back)(void), (*at_reserve)(void);
 
 static int refuse_away(firn_error *error) {
@@ -42,10 +42,10 @@ static int shared_reserve(void *self, const firn_request *request, int64_t *firs
     }
     away = answers > 0 && --answers == 0;
     int code = recorder_reserve(self, request, first, held, error);
-    if (lies && error != NULL) {
+    if (unheard && error != NULL) {
         *error = (firn_error){.code = FIRN_EUNKNOWN, .text = "the reply is lost: ask again"};
     }
-    return lies ? FIRN_EUNKNOWN : code;
+    return unheard ? FIRN_EUNKNOWN : code;
 }
 
 static int shared_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
@@ -84,7 +84,7 @@ static uint64_t *ids; /* everything that was issued */
 static size_t issued, room;
 
 static int begin_world(void **state) {
-    away = lies = false;
+    away = unheard = false;
     told = answers = 0;
     at_give_back = at_reserve = NULL;
     issued = 0;
@@ -202,8 +202,8 @@ static firn__pending pending_of(firn_gen *gen, const char *key) {
     char name[FIRN_KEY_SIZE];
     firn_records seen;
     firn__pending pending;
-    assert_int_equal(
-        firn__machine_begin(gen->machine, &seen, firn__pending_key(name, key), NULL), FIRN_OK);
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, firn__pending_key(name, key), NULL),
+                     FIRN_OK);
     firn__pending_read(&pending, &seen);
     assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
     return pending;
@@ -213,10 +213,10 @@ static void write_right_of(firn_gen *gen, const char *key, const firn__right *ri
     char note[FIRN_NOTE_SIZE];
     firn_records seen;
     assert_int_equal(firn__machine_begin(gen->machine, &seen, key, NULL), FIRN_OK);
-    assert_int_equal(firn__machine_end(gen->machine,
-                                       firn__machine_write(gen->machine, &seen, right->mark,
-                                                           firn__right_write(note, right), NULL)),
-                     FIRN_OK);
+    assert_int_equal(
+        firn__machine_end(gen->machine, firn__machine_write(gen->machine, &seen, right->mark,
+                                                            firn__right_write(note, right), NULL)),
+        FIRN_OK);
 }
 
 static int64_t slot_now(const firn_gen *gen) {
@@ -265,7 +265,7 @@ static void a_process_outlives_its_store_for_an_hour(void **state) {
     closed(gen);
 }
 
-/* It refills from half of the reserve on, so at least half an hour is always in hand. */
+/* From half of the reserve on, so at least half an hour is always in hand. */
 static void the_reserve_is_refilled_in_time(void **state) {
     (void)state;
     firn_gen *gen = process();
@@ -350,7 +350,8 @@ static void what_is_not_in_the_reserve_is_refused(void **state) {
     assert_non_null(strstr(error.text, "away"));
     firn_gen *other = NULL;
     char keys[600];
-    snprintf(keys, sizeof keys, "ns=new reach=1h reserve=1h unsafe=1 max_wait=0 reserve_path=%s", file);
+    snprintf(keys, sizeof keys, "ns=new reach=1h reserve=1h unsafe=1 max_wait=0 reserve_path=%s",
+             file);
     assert_int_equal(try_open(&other, LAYOUT, keys, false, &error), FIRN_ESTORE);
     takes(gen);
     closed(gen);
@@ -368,7 +369,7 @@ static void a_reserve_needs_its_reach_and_claimed_nodes(void **state) {
     refused(LAYOUT, "ns=a reserve=1h reach=1h reserve_path=/proc/none/reserve.db", FIRN_ESTORE, "");
 }
 
-/* Windows are short, whatever `window` says, because a closed reserve ends them. */
+/* Windows are short, with any `window`, because a closed reserve ends them. */
 static void windows_from_a_reserve_are_short(void **state) {
     (void)state;
     firn_gen *gen = process_of(file, "window=10min");
@@ -455,8 +456,9 @@ static void a_copy_of_the_file_grants_nothing(void **state) {
     const uint64_t node = node_of(gen);
     copy_file(copy, "copy.db");
     away = true;
-    denied_process(copy, "", FIRN_ESTORE, "is a copy, and the store is away: wait for the store, or set "
-                                          "reserve_trust=1");
+    denied_process(copy, "", FIRN_ESTORE,
+                   "is a copy, and the store is away: wait for the store, or set "
+                   "reserve_trust=1");
     away = false;
     firn_gen *other = process_of(copy, "");
     assert_int_not_equal(node_of(other), node);
@@ -484,13 +486,41 @@ static void a_copy_that_is_trusted_goes_on(void **state) {
     assert_int_equal(run_for(gen, 10 * MINUTE, SECOND), 600);
     kill_process(gen);
     pass(&world.clock, MINUTE);
-    gen = process_of(copy, ""); /* it is this machine's now */
+    gen = process_of(copy, ""); /* the file is this machine's now */
     takes(gen);
     nothing_twice();
     kill_process(gen);
 }
 
-/* Both were trusted. Who refills first keeps the node; the other notices, and issues nothing more. */
+/* Put back in its place, with all that is older than its count. Windows may still run that it does
+ * not know. */
+static void an_older_copy_that_was_put_back_waits_for_them(void **state) {
+    (void)state;
+    char copy[400], command[1700];
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    closed(gen);
+    copy_file(copy, "backup.db");
+    pass(&world.clock, SECOND);
+    gen = process_of(file, "reserve_nodes=1");
+    assert_int_equal(run_for(gen, 20 * SECOND, SECOND), 20);
+    kill_process(gen);
+    away = true;
+    snprintf(command, sizeof command, "cat '%s' >'%s' && rm -f '%s-wal' '%s-shm'", copy, file, file,
+             file);
+    assert_int_equal(system(command), 0);
+    firn_error error = {0};
+    assert_int_not_equal(try_process(&gen, file, "reserve_nodes=1", &error), FIRN_OK);
+    pass(&world.clock, 14 * SECOND);
+    assert_int_not_equal(try_process(&gen, file, "reserve_nodes=1", &error), FIRN_OK);
+    pass(&world.clock, 4 * SECOND);
+    gen = process_of(file, "reserve_nodes=1");
+    assert_int_equal(run_for(gen, MINUTE, SECOND), 60);
+    nothing_twice();
+    closed(gen);
+}
+
+/* Both were trusted. The first that refills keeps the node; the other notices, and issues nothing more. */
 static void a_foreign_grant_closes_the_reserve(void **state) {
     (void)state;
     char copy[400];
@@ -509,7 +539,7 @@ static void a_foreign_grant_closes_the_reserve(void **state) {
     assert_true(theirs.ceiling > right_of(gen, key).ceiling);
     issued = 0; /* from here on, nothing is issued twice */
     pass(&world.clock, 11 * SECOND);
-    takes(gen); /* its window, or a new one from the reserve: then it meets the grant */
+    takes(gen); /* the process meets the grant */
     pass(&world.clock, 11 * SECOND);
     takes(gen);
     const firn__right ours = right_of(gen, key);
@@ -565,7 +595,7 @@ static void two_processes_refill_once(void **state) {
     const int before = world.log.reserves;
     takes(one);
     takes(two);
-    assert_int_equal(world.log.reserves - before, 2); /* a node each, whoever did it */
+    assert_int_equal(world.log.reserves - before, 2); /* a node each */
     assert_int_equal(right_of(one, key_of(one)).state, FIRN__RIGHT_OPEN);
     assert_int_equal(right_of(two, key_of(two)).state, FIRN__RIGHT_OPEN);
     nothing_twice();
@@ -582,9 +612,9 @@ static void a_refill_whose_reply_is_lost_is_sent_again(void **state) {
     strcpy(key, key_of(gen));
     const firn__right before = right_of(gen, key);
     pass(&world.clock, 10 * MINUTE);
-    lies = true;
+    unheard = true;
     refill_of(gen, key, FIRN_EUNKNOWN);
-    lies = false;
+    unheard = false;
     const firn__pending pending = pending_of(gen, key);
     assert_int_equal(pending.grant, world.log.grants[0]);
     assert_int_equal(pending.earliest, before.end);
@@ -607,15 +637,15 @@ static void a_pending_refill_of_another_process_is_fenced(void **state) {
     strcpy(key, key_of(gen));
     const int64_t ceiling = right_of(gen, key).ceiling;
     pass(&world.clock, 20 * MINUTE);
-    lies = true;
+    unheard = true;
     refill_of(gen, key, FIRN_EUNKNOWN);
-    lies = false;
+    unheard = false;
     const firn__pending pending = pending_of(gen, key);
     kill_process(gen);
     copy_file(copy, "copy.db"); /* while it is pending */
     pass(&world.clock, 5 * SECOND);
     gen = process_of(file, "reserve_nodes=1");
-    refill_of(gen, key, FIRN_EWINDOW); /* whoever sent it may still wait for the reply */
+    refill_of(gen, key, FIRN_EWINDOW); /* the sender may still wait for the reply */
     pass(&world.clock, 11 * SECOND);
     firn_gen *thief = process_of(copy, "reserve_nodes=1 reserve_trust=1");
     const int before = world.log.reserves;
@@ -641,9 +671,9 @@ static void a_settled_refill_without_its_fence_counts_for_nothing(void **state) 
     strcpy(key, key_of(gen));
     const firn__right before = right_of(gen, key);
     pass(&world.clock, 20 * MINUTE);
-    lies = true;
+    unheard = true;
     refill_of(gen, key, FIRN_EUNKNOWN);
-    lies = false;
+    unheard = false;
     kill_process(gen);
     pass(&world.clock, 16 * SECOND);
     gen = process_of(file, "reserve_nodes=1");
@@ -673,7 +703,7 @@ static void refill_first(void) {
 
 static void who_comes_second_finds_the_refill_done(void **state) {
     (void)state;
-    static firn_store_ops ops; /* a handle of its own, since a call holds the other one's lock */
+    static firn_store_ops ops; /* a separate handle, since a call holds the other one's lock */
     ops = shared_ops;
     ops.close = keep_open;
     firn_store *usual = world.store, *another;
@@ -784,8 +814,9 @@ static void a_mark_below_the_ceiling_is_a_loss_for_everybody(void **state) {
     const firn_mark mine = {right.end, right.grant};
     firn_store *operator;
     assert_int_equal(firn_store_open(&operator, url, &options, NULL), FIRN_OK);
-    assert_int_equal(firn_store_give_back(operator, "r", key, &mine, right.first + 8, NULL), FIRN_OK);
-    kill_process(gen); /* who restarts remembers only what the file has */
+    assert_int_equal(firn_store_give_back(operator, "r", key, &mine, right.first + 8, NULL),
+                     FIRN_OK);
+    kill_process(gen); /* after a restart only the file remembers */
     firn_store_close(lossy);
     assert_int_equal(firn_store_open(&lossy, url, &options, NULL), FIRN_OK);
     world.store = lossy;
@@ -795,7 +826,7 @@ static void a_mark_below_the_ceiling_is_a_loss_for_everybody(void **state) {
     assert_string_equal(key_of(gen), key);
     refill_of(gen, key, FIRN_EBUSY);
     assert_non_null(strstr(world.notice, "has lost reservations"));
-    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN); /* it keeps what it has */
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN); /* the machine keeps its slots */
     takes(gen);
     firn_gen *other = NULL;
     firn_error error = {0};
@@ -821,7 +852,8 @@ static void look_at_right(void) {
 
 static void a_reserve_is_closed_before_it_is_given_back(void **state) {
     (void)state;
-    firn_gen *gen = process_of(file, "reserve_nodes=1"), *last = process_of(file, "reserve_nodes=1");
+    firn_gen *gen = process_of(file, "reserve_nodes=1"),
+             *last = process_of(file, "reserve_nodes=1");
     takes(gen);
     pass(&world.clock, MINUTE);
     takes(gen);
@@ -852,9 +884,9 @@ static void what_was_sent_twice_or_is_pending_is_not_given_back(void **state) {
     char key[FIRN_KEY_SIZE];
     strcpy(key, key_of(gen));
     pass(&world.clock, 10 * MINUTE);
-    lies = true;
+    unheard = true;
     refill_of(gen, key, FIRN_EUNKNOWN);
-    lies = false;
+    unheard = false;
     assert_int_equal(firn__machine_return(gen->machine, key, NULL), FIRN_OK);
     assert_int_equal(told, 0); /* pending */
     firn__right right = right_of(gen, key);
@@ -919,6 +951,7 @@ int main(void) {
         TEST(after_a_boot_the_clock_must_be_within_the_reserve),
         TEST(a_copy_of_the_file_grants_nothing),
         TEST(a_copy_that_is_trusted_goes_on),
+        TEST(an_older_copy_that_was_put_back_waits_for_them),
         TEST(a_foreign_grant_closes_the_reserve),
         TEST(a_window_of_a_closed_reserve_is_dropped),
         TEST(two_processes_refill_once),

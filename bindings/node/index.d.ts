@@ -64,9 +64,9 @@ export interface Keys {
   window?: string
   /** how far ahead of the store's clock a reservation of the namespace may end, fixed by its first generator: 10min allows windows of up to 10min, the default then for a claimed node on a shared store; 1h is for reserves of machines; IDs pause so long after the store lost reservations */
   reach?: '15s' | '10min' | '1h'
-  /** how long this machine can issue without the store: a local file holds nodes for so long, and processes that start meanwhile use them; at most the reach of the namespace, as reach=1h */
+  /** how long this machine can issue without the store: a local file holds nodes for so long, and processes that start during this time use them; at most the reach of the namespace, as reach=1h */
   reserve?: string
-  /** the file of the reserve; by default reserve.db beside the default store of the user */
+  /** the file of the reserve; by default reserve.db in the folder of the default store of the user */
   reserve_path?: string
   /** how many nodes the reserve holds, for all processes of the machine that share its file: two for each, so that a process that restarts does not wait for its old window */
   reserve_nodes?: number | bigint
