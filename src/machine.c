@@ -41,7 +41,7 @@ static uint64_t count_live(const firn__machine_list *list, int64_t present) {
 }
 
 /* From half of the reserve on, and as long as the last refill waits for its fence. */
-static bool is_due(const firn__machine *machine, const firn__right *right, int64_t present) {
+static bool needs_refill(const firn__machine *machine, const firn__right *right, int64_t present) {
     const int64_t half =
         firn__slots_of(machine->gen, firn__ms_ticks(machine->gen, machine->reserve_ms / 2));
     return right->state == FIRN__RIGHT_OPEN &&
@@ -75,7 +75,7 @@ static int tend_all(firn__machine *machine, int64_t present, firn_error *error) 
         const bool over = right->ceiling <= present;
         if (right->state == FIRN__RIGHT_OPEN && over && live >= wanted) {
             code = firn__machine_shut(machine, list.node[i].key, error);
-        } else if (is_due(machine, right, present)) {
+        } else if (needs_refill(machine, right, present)) {
             code = firn__machine_refill(machine, list.node[i].key, NULL, &held, error);
             code = code == FIRN_EBUSY || code == FIRN_EWINDOW ? FIRN_OK : code;
         }

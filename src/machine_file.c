@@ -125,7 +125,7 @@ int firn__machine_end(firn__machine *machine, int code) {
     return machine->driver->end(machine->file, code);
 }
 
-static int see_node(void *context, const firn_holding *holding) {
+static int see_right(void *context, const firn_holding *holding) {
     firn__machine_list *list = context;
     firn_value node;
     const firn_records seen = {.key_known = true, .mark = holding->mark, .note = holding->note};
@@ -141,7 +141,7 @@ static int see_node(void *context, const firn_holding *holding) {
 
 int firn__machine_nodes(firn__machine *machine, firn__machine_list *list, firn_error *error) {
     list->count = 0;
-    return machine->driver->list(machine->file, machine->ns, see_node, list, error);
+    return machine->driver->list(machine->file, machine->ns, see_right, list, error);
 }
 
 /* ---- the ceiling ----------------------------------------------------------------------------- */

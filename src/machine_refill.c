@@ -12,7 +12,7 @@
 
 #define UNDER_WAY_MS 15000 /* so long a pending refill is left to the process that sent it */
 
-typedef struct refill {
+typedef struct refilling {
     firn__machine *machine;
     const char *key;
     char pending_key[FIRN_KEY_SIZE];
@@ -25,7 +25,7 @@ typedef struct refill {
     firn_request request;
     firn__attempts sending;
     int64_t first;
-} refill;
+} refilling;
 
 int64_t firn__machine_steady_ns(const firn__machine *machine) {
     const firn_clock *clock = machine->gen->clock;
@@ -81,7 +81,7 @@ static int read_right(firn__machine *machine, const char *key, firn__right *righ
 
 /* A refill continues the last refill. After the end of that, the request is a claim in the present
  * tick. */
-static int bound(refill *f, const firn_request *claim, firn_error *error) {
+static int bound(refilling *f, const firn_request *claim, firn_error *error) {
     const firn__machine *machine = f->machine;
     const firn__right *right = &f->before;
     int64_t target, present;
@@ -117,7 +117,7 @@ static bool is_under_way(const firn__machine *machine, const firn__pending *pend
 }
 
 /* Makes the refill durable in the file, or finds a pending refill. */
-static int write_down(refill *f, firn_error *error) {
+static int write_down(refilling *f, firn_error *error) {
     firn__machine *machine = f->machine;
     firn_records seen;
     firn__pending found;
@@ -151,7 +151,7 @@ static int write_down(refill *f, firn_error *error) {
 }
 
 /* Nothing of it is pending any more, unless another refill is. */
-static int strike_out(refill *f, firn_error *error) {
+static int strike_out(refilling *f, firn_error *error) {
     firn_records seen;
     int code = firn__machine_begin(f->machine, &seen, f->pending_key, error);
     if (code == FIRN_OK) {
@@ -165,7 +165,7 @@ static int strike_out(refill *f, firn_error *error) {
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-static int send_refill(refill *f, firn_error *error) {
+static int send_refill(refilling *f, firn_error *error) {
     firn__machine *machine = f->machine;
     firn_gen *gen = machine->gen;
     const firn__patience patience = firn__patience_begin(gen->clock, gen->keys.max_wait_ms);
@@ -202,7 +202,7 @@ static void close_right(firn__right *right) {
 
 /* The slots of a refill that continues no other one begin at its first. What another process left
  * pending counts only after one more refill: a copy of this file may have settled it too. */
-static void raise_right(const refill *f, firn__right *right) {
+static void raise_right(const refilling *f, firn__right *right) {
     const bool is_new = right->state != FIRN__RIGHT_OPEN;
     const int64_t end = f->first + f->request.count;
     if (is_new || f->first != right->end) {
@@ -227,7 +227,7 @@ static bool is_changed(const firn__right *now, const firn__right *before) {
 }
 
 /* Writes the outcome, if no other process has: then its right counts. */
-static int write_right(refill *f, bool closes, bool *done_before, firn_error *error) {
+static int write_right(refilling *f, bool closes, bool *done_before, firn_error *error) {
     firn_records seen;
     firn__right right;
     char note[FIRN_NOTE_SIZE];
@@ -263,7 +263,7 @@ static void declare_loss(firn__machine *machine) {
 }
 
 /* The refill was refused. Is the mark ours, or has another process of this machine raised it? */
-static int judge_busy(refill *f, firn_mark *held, firn_error *error) {
+static int judge_busy(refilling *f, firn_mark *held, firn_error *error) {
     const firn_mark *mark = &f->sending.held;
     const bool continues = f->request.own.grant != 0;
     firn__right now;
@@ -293,7 +293,7 @@ static int judge_busy(refill *f, firn_mark *held, firn_error *error) {
 
 /* The refill met its own grant before the first sending: another process took the refill over, or
  * a copy of this process did. In doubt other processes settle it. */
-static int leave(refill *f, firn_error *error) {
+static int leave_pending(refilling *f, firn_error *error) {
     firn__right now;
     firn_records seen;
     char note[FIRN_NOTE_SIZE];
@@ -315,10 +315,10 @@ static int leave(refill *f, firn_error *error) {
                            : code;
 }
 
-static int conclude(refill *f, int code, firn_mark *held, firn_error *error) {
+static int conclude(refilling *f, int code, firn_mark *held, firn_error *error) {
     bool done_before = false;
     if (code == FIRN_ECLONED) {
-        return leave(f, error);
+        return leave_pending(f, error);
     }
     const bool sent = f->sending.twice || f->again;
     if (code == FIRN_EUNKNOWN || (code != FIRN_OK && code != FIRN_EBUSY && sent)) {
@@ -336,7 +336,8 @@ static int conclude(refill *f, int code, firn_mark *held, firn_error *error) {
     return code == FIRN_OK ? struck : code;
 }
 
-static int refill_once(refill *f, const firn_request *claim, firn_mark *held, firn_error *error) {
+static int refill_once(refilling *f, const firn_request *claim, firn_mark *held,
+                       firn_error *error) {
     int code = read_right(f->machine, f->key, &f->before, error);
     if (code == FIRN_OK) {
         code = bound(f, claim, error);
@@ -358,7 +359,7 @@ static int refill_once(refill *f, const firn_request *claim, firn_mark *held, fi
 
 int firn__machine_refill(firn__machine *machine, const char *key, const firn_request *claim,
                          firn_mark *held, firn_error *error) {
-    refill f = {.machine = machine, .key = key};
+    refilling f = {.machine = machine, .key = key};
     firn__pending_key(f.pending_key, key);
     int code = firn__machine_look(machine, &f.clock, error); /* is the store there? */
     if (code == FIRN_OK) {
