@@ -179,6 +179,10 @@ static int commit(postgres_store *store, firn_verb verb, firn_error *error) {
     const module_points points = {NULL, firn__module_points[verb].request_sent, NULL};
     PGresult *done;
     int code = postgres_ask(store, COMMIT, NULL, &points, &done, error);
+    if (code == FIRN_OK && strcmp(postgres_cell(done, 0, 0), store->backend) != 0) {
+        postgres_hang_up(store, false);
+        code = module_unknown(error, where(store), "a pooler changed its session");
+    }
     PQclear(done);
     return code;
 }
@@ -213,7 +217,8 @@ static int write_namespace(postgres_store *store, const firn_records *seen,
                             module_digits(floor, next->floor),
                             says[seen->ns_known],
                             says[next->ns_losses == next->losses],
-                            says[verb == FIRN_VERB_RELABEL]};
+                            says[verb == FIRN_VERB_RELABEL],
+                            store->backend};
     PGresult *row;
     int code = postgres_read(store, NAME, values, &row, error);
     code = code != FIRN_OK || PQntuples(row) == 1 ? code : FIRN_WRITE_CHANGED;
