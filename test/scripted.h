@@ -54,6 +54,7 @@ static const char *const space_names[SPACES] = {"guarded", "bare"};
 static const char *const key_names[KEYS] = {"1", "2"};
 
 static bool faults;
+static bool alone;          /* one process, which remembers all that it reserved */
 static bool reopens;        /* some clients issue again only after a restart, as the manual says */
 static int calling = -1;    /* the client whose verb is in progress; -1: none */
 static firn_request *asked; /* the request in progress */
@@ -179,7 +180,7 @@ static int ask(int h, int place, bool guarded) {
 }
 
 static void any_asks(void) {
-    const int h = (int)(chance() % HANDLES), place = (int)(chance() % (SPACES * KEYS));
+    const int h = alone ? 0 : (int)(chance() % HANDLES), place = (int)(chance() % (SPACES * KEYS));
     if (h != calling) { /* an advance of integers has a guard */
         (void)ask(h, place, place < KEYS || ONE_IN(6));
     }
@@ -237,7 +238,7 @@ static void scripted_begin(const firn_driver *driver) {
     }
     for (int place = 0; place < SPACES * KEYS; place++) {
         if (place < KEYS || ONE_IN(3)) { /* a loss is noticed by the store's record */
-            if (ask(place % HANDLES, place, true) != FIRN_OK) {
+            if (ask(alone ? 0 : place % HANDLES, place, true) != FIRN_OK) {
                 fail_msg("without faults: %s", refusal);
             }
         }
@@ -258,11 +259,11 @@ static void scripted_run(const firn_driver *driver, int steps) {
     scripted_begin(driver);
     for (int i = 0; i < steps && doubles == 0; i++) {
         any_asks();
-        if (ONE_IN(20)) {
+        if (ONE_IN(20) && !alone) {
             reopen_client((int)(chance() % HANDLES));
         }
         if (ONE_IN(20)) {
-            relabel((int)(chance() % HANDLES), space_names[0], 0);
+            relabel(alone ? 0 : (int)(chance() % HANDLES), space_names[0], 0);
         }
     }
 }
