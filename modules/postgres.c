@@ -42,8 +42,11 @@ static int roll_back(postgres_store *store, firn_error *error) {
     return code;
 }
 
-static void postgres_copied(void *self) {
-    ((postgres_store *)self)->last.high = 0;
+/* Forgets also what a new connection showed: the other process may have given that back. */
+static void postgres_forget(void *self) {
+    postgres_store *store = self;
+    store->suspect = false;
+    store->last.high = 0;
 }
 
 static int postgres_begin_verb(void *self, const firn_records *names, firn_verb verb,
@@ -88,12 +91,6 @@ static int postgres_read_records(void *self, firn_records *seen, bool surely, fi
 static bool postgres_lost(void *self, const firn_records *seen) {
     (void)seen;
     return ((const postgres_store *)self)->suspect;
-}
-
-static void postgres_forget(void *self) {
-    postgres_store *store = self;
-    store->suspect = false;
-    store->last.high = 0;
 }
 
 /* ---- write ----------------------------------------------------------------------------------- */
@@ -401,7 +398,7 @@ const firn_driver firn_store_driver = {
     .scheme = "postgres",
     .lasts = true,
     .open = postgres_open,
-    .copied = postgres_copied,
+    .copied = postgres_forget,
     .begin = postgres_begin_verb,
     .read = postgres_read_records,
     .lost = postgres_lost,

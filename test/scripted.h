@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "chance.h"
+#include "short.h"
 
 #include <stdlib.h>
 
@@ -54,7 +55,7 @@ static const char *const space_names[SPACES] = {"guarded", "bare"};
 static const char *const key_names[KEYS] = {"1", "2"};
 
 static bool faults;
-static bool alone;          /* one process, which remembers all that it reserved */
+static bool one_process;    /* only the first client calls; it remembers all that it reserved */
 static bool reopens;        /* some clients issue again only after a restart, as the manual says */
 static int calling = -1;    /* the client whose verb is in progress; -1: none */
 static firn_request *asked; /* the request in progress */
@@ -180,7 +181,8 @@ static int ask(int h, int place, bool guarded) {
 }
 
 static void any_asks(void) {
-    const int h = alone ? 0 : (int)(chance() % HANDLES), place = (int)(chance() % (SPACES * KEYS));
+    const int h = one_process ? 0 : (int)(chance() % HANDLES),
+              place = (int)(chance() % (SPACES * KEYS));
     if (h != calling) { /* an advance of integers has a guard */
         (void)ask(h, place, place < KEYS || ONE_IN(6));
     }
@@ -238,7 +240,7 @@ static void scripted_begin(const firn_driver *driver) {
     }
     for (int place = 0; place < SPACES * KEYS; place++) {
         if (place < KEYS || ONE_IN(3)) { /* a loss is noticed by the store's record */
-            if (ask(alone ? 0 : place % HANDLES, place, true) != FIRN_OK) {
+            if (ask(one_process ? 0 : place % HANDLES, place, true) != FIRN_OK) {
                 fail_msg("without faults: %s", refusal);
             }
         }
@@ -259,11 +261,11 @@ static void scripted_run(const firn_driver *driver, int steps) {
     scripted_begin(driver);
     for (int i = 0; i < steps && doubles == 0; i++) {
         any_asks();
-        if (ONE_IN(20) && !alone) {
+        if (ONE_IN(20) && !one_process) {
             reopen_client((int)(chance() % HANDLES));
         }
         if (ONE_IN(20)) {
-            relabel(alone ? 0 : (int)(chance() % HANDLES), space_names[0], 0);
+            relabel(one_process ? 0 : (int)(chance() % HANDLES), space_names[0], 0);
         }
     }
 }
@@ -281,7 +283,7 @@ static int everybody(bool advances) {
 
 static void no_slot_is_granted_twice(const firn_driver *driver) {
     const char *given = getenv("SCRIPTED_RUNS");
-    const int runs = given != NULL ? atoi(given) : RUNS;
+    const int runs = given != NULL ? atoi(given) : RUNS / short_step(2);
     int sum = 0;
     for (int run = 0; run < runs; run++) {
         scripted_run(driver, STEPS);
@@ -306,6 +308,13 @@ static void no_slot_is_granted_twice(const firn_driver *driver) {
     }
     assert_true(sum > runs * STEPS / 10);
     print_message("# %d reservations\n", sum);
+}
+
+/* The argument of the program, if there is one, chooses tests. */
+static void scripted_choose(int count, char **arguments) {
+    if (count > 1) {
+        cmocka_set_test_filter(arguments[1]);
+    }
 }
 
 static void finds(const firn_driver *driver) {

@@ -367,7 +367,7 @@ static void a_missing_comparison_is_found(void **state) {
     finds(&firn_store_driver);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),
@@ -375,5 +375,6 @@ int main(void) {
         cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
         cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),
     };
+    scripted_choose(count, arguments);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

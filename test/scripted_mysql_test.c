@@ -719,7 +719,7 @@ static void an_answer_of_another_session_is_found(void **state) {
     finds(&firn_store_driver);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),
@@ -727,5 +727,6 @@ int main(void) {
         cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),
         cmocka_unit_test_setup(an_answer_of_another_session_is_found, begin_program),
     };
+    scripted_choose(count, arguments);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -360,6 +360,9 @@ static int send_to(const PGconn *db, int which, const char *const *values) {
         return 0;
     }
     const enum fate fate = draw_fate(s);
+    if (which == COMMIT && faults && ONE_IN(tells ? 30 : 3)) {
+        session_renew(s);
+    }
     switch (fate) {
     case FATE_LOST:
         break;
@@ -587,7 +590,7 @@ static void a_commit_without_its_transaction_is_found(void **state) {
     finds(&firn_store_driver);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),
@@ -595,5 +598,6 @@ int main(void) {
         cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),
         cmocka_unit_test_setup(a_commit_without_its_transaction_is_found, begin_program),
     };
+    scripted_choose(count, arguments);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

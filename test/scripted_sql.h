@@ -225,14 +225,20 @@ static void server_save(void) {
     saved = live;
 }
 
-/* A failover to an older copy, or the tables loaded again from it. */
+/* A failover to an older copy; or its tables are loaded again, which waits for transactions. */
 static void server_go_back(void) {
     const tables before = live;
+    const bool loads_tables = ONE_IN(8);
+    if (loads_tables && tx.owner != NULL) {
+        return;
+    }
     live = saved;
-    server_restart();
-    live.server = ONE_IN(16) ? before.server : ++servers;
-    live.made = live.server == before.server ? ++loads : before.made;
-    reopens |= live.made != before.made;
+    live.server = loads_tables ? before.server : ++servers;
+    live.made = loads_tables ? ++loads : before.made;
+    reopens |= loads_tables;
+    if (!loads_tables) {
+        server_restart();
+    }
 }
 
 static void server_new(void) {

@@ -202,7 +202,7 @@ static void server_save(void) {
 }
 
 static void server_go_back(void) {
-    if (alone) {
+    if (one_process) {
         live = saved;
         for (int i = 0; i < FOLLOWERS; i++) {
             followers[i] = live;
@@ -403,7 +403,7 @@ static void *driver_handle(void) {
 
 static int begin_program(void **state) {
     compares = true;
-    alone = false;
+    one_process = false;
     return start_over(state);
 }
 
@@ -414,7 +414,7 @@ static void answers_are_torn(void **state) {
 
 static void a_process_notices_older_copies(void **state) {
     (void)state;
-    alone = true;
+    one_process = true;
     no_slot_is_granted_twice(&firn_store_driver);
 }
 
@@ -458,14 +458,14 @@ static int without_stamps_written(void *self, const firn_records *seen, firn_rec
 static void a_hidden_loss_is_found(void **state) {
     firn_driver driver = firn_store_driver;
     (void)state;
-    alone = true;
+    one_process = true;
     driver.read = without_stamps;
     driver.write = without_stamps_written;
     driver.lost = never_lost;
     finds(&driver);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
@@ -473,5 +473,6 @@ int main(void) {
         cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),
         cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
     };
+    scripted_choose(count, arguments);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
