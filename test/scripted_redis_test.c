@@ -379,7 +379,7 @@ static void a_missing_comparison_is_found(void **state) {
     unsealed = false;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(replies_are_torn, start_over),
         cmocka_unit_test_setup(a_guess_is_found, start_over),
@@ -387,5 +387,6 @@ int main(void) {
         cmocka_unit_test_setup(a_reply_of_another_request_is_found, start_over),
         cmocka_unit_test_setup(a_missing_comparison_is_found, start_over),
     };
+    scripted_choose(count, arguments);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
