@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The packages that contain libfirn: each is built as `./run bindings` does, and its first program runs in an empty environment, which
-# has the package and nothing of firn. No file of a package needs a library beside those of glibc.
+# has the package and nothing else of firn. No file of a package needs another library than glibc.
 . test/tap
 case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
 unset LD_LIBRARY_PATH FIRN_STORE FIRN_LIB FIRN_INCLUDE
@@ -12,7 +12,7 @@ empty() {
 }
 mkdir "$TMPDIR/home"
 store="sqlite:$TMPDIR/ids.db?unsafe=1"
-# package LANGUAGE...: builds packages; false: not one of them, whose reasons are said
+# package LANGUAGE...: builds packages; false: none is there
 package() {
     if env BUILD="$TMPDIR/own" bindings/build --alone "$@" >"$TMPDIR/log" 2>&1; then
         pass "$*: the package is built"
@@ -26,10 +26,13 @@ package() {
         return 1
     fi
 }
-# contained FILE: needs glibc alone, and shows no function of firn or SQLite
+# needs_glibc WHAT FILE: no other library, but gcc's for Rust
+needs_glibc() {
+    same "$1: no other library than glibc is needed" "" \
+        "$(readelf -d "$2" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(lib(c|m|pthread|dl|gcc_s)|ld-linux.*)\.so')"
+}
 contained() {
-    same "$1: no library but those of glibc is needed" "" \
-        "$(readelf -d "$2" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(lib(c|m|pthread|dl)|ld-linux.*)\.so')"
+    needs_glibc "$@"
     same "... and no function of firn or SQLite is shown" "" "$(nm -D --defined-only "$2" | awk '{ print $3 }' | grep -E '^(firn_|sqlite3|MD5|SHA)')"
 }
 
@@ -121,5 +124,46 @@ end
         "$(empty java -XX:TieredStopAtLevel=1 -cp firn.jar First.java "$store" 2>&1 | grep -cE '^true 1 [0-9a-f-]{36}$')"
     same "... and leaves no copy of its library" "" "$(find "$TMPDIR" -name 'libfirnjni*.so' -not -path '*/own/*')"
     cd "$OLDPWD" || exit 1
+fi
+
+if package rust; then
+    # Registries of Debian; the project and its home know nothing else.
+    mkdir -p "$TMPDIR/crate/src/bin" "$TMPDIR/crate/.cargo"
+    printf '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "/usr/share/cargo/registry"\n' >"$TMPDIR/crate/.cargo/config.toml"
+    # The samples of the pages
+    sed -n '/^```rust$/,/^```$/p' bindings/rust/README.md | sed "1d;\$d; s|/var/lib/app|$TMPDIR|" >"$TMPDIR/crate/src/main.rs"
+    sed -n '/^```rust$/,/^```$/p' docs/guides/languages.md | sed "1d;\$d; s|/var/lib/app|$TMPDIR|" >"$TMPDIR/crate/src/bin/short.rs"
+    # crate EDITION FOLDER: with the rustc and cargo of the folder
+    crate() {
+        printf '[package]\nname = "app"\nversion = "0.0.0"\nedition = "%s"\n[dependencies]\nfirn = { path = "%s", features = ["vendored"] }\n' \
+            "$1" "$there/rust" >"$TMPDIR/crate/Cargo.toml"
+        rm -f "$TMPDIR/crate/Cargo.lock"
+        check "a new project of edition $1 is built, offline" env -C "$TMPDIR/crate" -u CARGO_TARGET_DIR CARGO_HOME="$TMPDIR/home/cargo" \
+            RUSTC="$2/rustc" "$2/cargo" build -q --offline --target-dir "$TMPDIR/crate/target"
+        same "... and the samples of the pages run, alone" "7 1" "$(empty "$TMPDIR/crate/target/debug/app" 2>&1 | wc -l) $(
+            empty "$TMPDIR/crate/target/debug/short" 2>&1 | grep -cxE '[0-9]{19}')"
+    }
+    if [ -x /usr/bin/cargo ] && [ -x /usr/bin/rustc ]; then crate 2021 /usr/bin; fi
+    # Not the launchers of rustup, which need its folder in the home
+    newest=$(for one in rustc "$HOME/.cargo/bin/rustc"; do
+        ! home=$("$one" --print sysroot 2>/dev/null) || echo "$("$home/bin/rustc" --version | sed 's/rustc 1\.\([0-9]*\).*/\1/') $home/bin"
+    done | sort -n | tail -n 1)
+    if [ "${newest%% *}" -ge 85 ] && [ -x "${newest#* }/cargo" ]; then
+        crate 2024 "${newest#* }"
+    else
+        lacks "a new project of edition 2024" rustc 1.85
+    fi
+    needs_glibc "its program" "$TMPDIR/crate/target/debug/app"
+fi
+
+if package go; then
+    mkdir "$TMPDIR/module"
+    printf 'module app\n\ngo 1.19\n\nrequire firn.example/firn v0.1.0\n\nreplace firn.example/firn => %s\n' "$there/go" >"$TMPDIR/module/go.mod"
+    awk '/^```go$/ { inside = 1; next } /^```/ && inside { exit } inside' bindings/go/README.md |
+        sed "s|sqlite:/var/lib/app|sqlite:$TMPDIR|; s|firn.db\"|&, Unsafe: true|" >"$TMPDIR/module/main.go"
+    check "a new module with a replace line is built" env -C "$TMPDIR/module" -u LD_LIBRARY_PATH -u C_INCLUDE_PATH -u LIBRARY_PATH \
+        GOPROXY=off GOFLAGS=-mod=mod GOCACHE="${GOCACHE:-$TMPDIR/own/go-cache}" go build -o app .
+    needs_glibc "its program" "$TMPDIR/module/app"
+    same "... the sample of the page runs, alone" 1 "$(empty "$TMPDIR/module/app" 2>&1 | grep -c '^2008327652766646272 2008690040632246271 <nil>$')"
 fi
 finish

@@ -14,11 +14,11 @@ export type TextScheme = TextSchemeOf64Bits | 'objectid' | 'objectid-legacy' | '
   'locality-sequential' | 'uuid1' | 'uuid1-swapped' | 'uuid6' | 'uuid7' | 'typeid' | 'ulid' | 'timeflake' | 'scru128' | 'uuid4' | 'uuid3' |
   'uuid5' | 'ksuid' | 'time-random' | 'time-member' | 'uuid2' | 'uuid8' | 'nil' | 'max'
 export type KnownScheme = NumberScheme | TextScheme
-/** What a scheme gives with `output`. */
+/** The type of the IDs of a scheme, with `output`. */
 export type IDOf<S, O = undefined> = O extends 'bigint' ? bigint : O extends 'buffer' ? Uint8Array : O extends string ? string :
   S extends NumberScheme ? bigint : S extends TextScheme ? string : ID
 type ArrayOf<S> = S extends NumberScheme | TextSchemeOf64Bits ? BigUint64Array : S extends TextScheme ? Uint8Array : BigUint64Array | Uint8Array
-/** A scheme or layout of which nothing is known here. */
+/** A scheme or layout that has no type here. */
 type Other<S> = S extends KnownScheme ? never : S
 
 export class FirnError extends Error {

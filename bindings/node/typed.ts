@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What TypeScript knows of IDs: test/frameworks/run compiles this file in strict mode. Each expected error is one there.
+// The types of IDs: test/frameworks/run compiles this file in strict mode. Each expected error is one there.
 import * as firn from 'firn'
 
 export async function typed () {

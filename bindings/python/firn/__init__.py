@@ -80,7 +80,7 @@ def _awaited(name):
 
 
 class _Closed:
-    """What is closed at the end of its with statement, and belongs to one process."""
+    """An object that is closed at the end of its with statement, and belongs to one process."""
     __slots__ = ()
     aclose = _awaited("close")
 

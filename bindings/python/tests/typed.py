@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a type checker knows of IDs: test/frameworks/run checks this file in strict mode. Each ignored line is an error there."""
+"""The types of IDs: test/frameworks/run checks this file in strict mode. Each ignored line is an error there."""
 import datetime
 import uuid
 
