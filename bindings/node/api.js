@@ -344,7 +344,7 @@ function firnApi (native, addonError) {
 
   /** One ID of a scheme that needs no store. */
   const [uuid7, uuid4, ulid, ksuid] = ['uuid7', 'uuid4', 'ulid', 'ksuid'].map(scheme => () => one(scheme))
-  const typeid = (prefix = '') => format(one('uuid7'), 'typeid', null, { prefix })
+  const typeid = (prefix = '') => prefixed(prefix, schemeArgs('typeid'), one('typeid'))
 
   const segmentArgs = (key, { store, moduleDir, unsafe = false, ...keys }) => [text('key', key), keysOf(keys),
     optional('store', store), optional('moduleDir', moduleDir), Boolean(unsafe)]

@@ -63,7 +63,21 @@ fn vendored() {
     let machine = Command::new(&compiler).arg("-print-multiarch").output();
     let machine = machine.map(|done| String::from_utf8_lossy(&done.stdout).trim().to_owned()).unwrap_or_default();
     let modules = format!("-DFIRN_MODULE_DIR=\"/usr/lib/{machine}/firn\"");
-    run(&compiler, &["-std=c17", "-O2", "-fPIC", "-DFIRN_SQLITE", "-DFIRN_MODULE_DIR_ONLY", &modules, "-c", source.to_str().unwrap(), "-o", &object]);
+    run(
+        &compiler,
+        &[
+            "-std=c17",
+            "-O2",
+            "-fPIC",
+            "-DFIRN_SQLITE",
+            "-DFIRN_MODULE_DIR_ONLY",
+            &modules,
+            "-c",
+            source.to_str().unwrap(),
+            "-o",
+            &object,
+        ],
+    );
     let _ = std::fs::remove_file(&archive);
     run("ar", &["crs", &archive, &object]);
     println!("cargo:rustc-link-search=native={out}");
