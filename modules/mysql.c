@@ -128,11 +128,9 @@ static int store_begin(void *self, const firn_records *names, firn_verb verb, fi
     }
     bool lost;
     int code = module_ready(store, error);
-    store->marked = store->last.high != 0 && strcmp(store->last.ns, names->ns) == 0 &&
-                    strcmp(store->last.key, names->key) == 0;
     return code == FIRN_OK && store->last.high == 0 && verb != FIRN_VERB_GIVE_BACK
                ? maria_check_table(store, &lost, error)
-               : code; /* else the mark is checked, or the table after the write */
+               : code; /* else the mark is checked */
 }
 
 static const char *or_empty(const char *text) {
@@ -290,11 +288,13 @@ static int commit(mysql_store *store, firn_verb verb, firn_error *error) {
     return code;
 }
 
-/* The mark alone does not show that the tables were loaded from a dump, perhaps just before the
- * write, unless this handle reserved from the key last. */
+/* The tables may have been loaded from a dump, perhaps just before the write. The mark does not show
+ * that: others may have reserved since the dump. */
 static int check_table(mysql_store *store, firn_error *error) {
     bool lost = false;
-    int code = store->marked ? FIRN_OK : maria_check_table(store, &lost, error);
+    int code = module_now_ms() - store->checked_ms < MARIA_CHECK_MS
+                   ? FIRN_OK
+                   : maria_check_table(store, &lost, error);
     if (code != FIRN_OK) {
         maria_hang_up(store, false); /* a new connection checks it, too */
     }

@@ -12,7 +12,10 @@
 #define MARIA_IDENTITY_SIZE  81
 #define MARIA_STATEMENT_SIZE 8192 /* bytes; texts in it take twice their length */
 #define MARIA_WITNESS_SIZE   81
-#define MARIA_ROUNDS         8 /* tries of a reservation that another process interferes with */
+#ifndef MARIA_CHECK_MS
+#define MARIA_CHECK_MS 1000 /* how often the table is checked while connected */
+#endif
+#define MARIA_ROUNDS 8 /* tries of a reservation that another process interferes with */
 
 /* Parameters that name files for TLS. */
 #define MARIA_TLS_FILES 4
@@ -35,7 +38,7 @@ typedef struct mysql_store {
     bool late;            /* the deadline passed and the connection was cut */
     bool inside;          /* in the transaction of a verb */
     bool proved;          /* a reservation of this connection was read back */
-    bool marked;          /* the verb's key has the mark of this handle's last reservation */
+    int64_t checked_ms;   /* when maria_check_table last ended */
     bool suspect;         /* a new connection shows an older mark */
     bool made;            /* the tables existed: if they are gone, marks are lost */
     char identity[MARIA_IDENTITY_SIZE];

@@ -438,6 +438,7 @@ bool maria_in_cluster(const mysql_store *store) {
 int maria_check_table(mysql_store *store, bool *lost, firn_error *error) {
     char number[24], kept[24];
     *lost = false;
+    store->checked_ms = module_now_ms();
     if (store->shape == LEAF || store->shape == TICKETS || maria_in_cluster(store)) {
         return FIRN_OK;
     }

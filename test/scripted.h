@@ -30,6 +30,7 @@ enum {
     MARGIN = 500
 };
 #define LAYOUT    "0x0:1 time:41/ms node:10 sequence:12"
+#define SHUT      "closed (a test): " LAYOUT
 #define FOREVER   (INT64_C(1) << 40)
 #define ONE_IN(n) (chance() % (n) == 0)
 #ifndef DISTURBED_IN
@@ -89,7 +90,10 @@ static module_link *links[HANDLES];
 static client clients[HANDLES][SPACES * KEYS];
 static char refusal[sizeof((firn_error *)NULL)->text]; /* of the last call */
 static uint8_t *issued;
-static int doubles, grants; /* slots issued twice; reservations */
+static int doubles, grants;  /* slots issued twice, or from a closed namespace; reservations */
+static int copies, relabels; /* that came back so far; changes of layouts that began */
+static int64_t closed_marks[KEYS]; /* of its keys, when the first namespace was closed */
+static int closed_by;              /* as many when the first namespace was closed; -1: it is open */
 
 static void open_client(int h) {
     links[h] = driver_handle();
@@ -161,6 +165,7 @@ static int ask(int h, int place, bool guarded) {
     firn_error error = {0};
     firn_mark held = {0, 0};
     int64_t first = 0;
+    const int closed = place < KEYS && closed_by == copies ? copies : -1;
     c->twice |= c->sent;
     asked = &request;
     const int before = begin_call(h);
@@ -173,6 +178,8 @@ static int ask(int h, int place, bool guarded) {
         first = held.high - request.count;
         code = FIRN_OK;
     }
+    doubles += code == FIRN_OK && closed >= 0 && closed == closed_by && closed == copies &&
+               first + request.count > closed_marks[place];
     c->sent = code == FIRN_EUNKNOWN || (c->sent && code == FIRN_ESTORE);
     if (code == FIRN_OK) {
         use(h, c, place, first);
@@ -188,11 +195,46 @@ static void any_asks(void) {
     }
 }
 
-static void relabel(int h, const char *ns, int64_t floor) {
-    const firn_relabel change = {ns, LAYOUT, LAYOUT, floor, false};
+/* After a loss, a closed namespace ends its doubt with the closed layout, before it is opened. */
+static void end_doubt(int h) {
+    firn_request request = {.ns = space_names[0],
+                            .layout = SHUT,
+                            .key = key_names[0],
+                            .count = 1,
+                            .latest = FOREVER,
+                            .grant = chance() >> 1 | 1,
+                            .guard = highest[0] + MARGIN};
+    firn_mark held;
+    int64_t first;
+    asked = &request;
+    (void)firn__engine_ops.reserve(engines[h], &request, &first, &held, NULL);
+    asked = NULL;
+}
+
+/* Closes or opens the first namespace. */
+static void relabel(int h, bool closes) {
+    const firn_relabel change = {space_names[0], closes ? LAYOUT : SHUT, closes ? SHUT : LAYOUT, 0,
+                                 false};
     const int before = begin_call(h);
-    (void)firn__engine_relabel(engines[h], &change, &floor, NULL);
+    const int copies_before = copies, mine = ++relabels;
+    int64_t floor;
+    closed_by = -1;
+    const int code = firn__engine_relabel(engines[h], &change, &floor, NULL);
+    if (code == FIRN_EBACK && !closes) {
+        end_doubt(h);
+    }
+    closed_by = code == FIRN_OK && closes && relabels == mine ? copies_before : -1;
+    for (int key = 0; key < KEYS; key++) {
+        closed_marks[key] = server_mark(0, key);
+    }
     calling = before;
+}
+
+static void any_relabels(void) {
+    const int h = one_process ? 0 : (int)(chance() % HANDLES);
+    if (h != calling) {
+        relabel(h, ONE_IN(3));
+    }
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -209,6 +251,7 @@ static void scripted_disturb(void) {
     switch (chance() % 8) {
     case 0:
         server_go_back();
+        copies++;
         break;
     case 1:
         server_restart();
@@ -217,8 +260,10 @@ static void scripted_disturb(void) {
         server_save();
         break;
     case 3:
-    case 4:
         any_asks();
+        break;
+    case 4:
+        any_relabels();
         break;
     default:
         server_deliver();
@@ -234,6 +279,8 @@ static void scripted_begin(const firn_driver *driver) {
     memset(highest, 0, sizeof highest);
     doubles = grants = 0;
     faults = reopens = false;
+    copies = 0;
+    closed_by = -1;
     server_new();
     for (int h = 0; h < HANDLES; h++) {
         open_client(h);
@@ -265,7 +312,7 @@ static void scripted_run(const firn_driver *driver, int steps) {
             reopen_client((int)(chance() % HANDLES));
         }
         if (ONE_IN(20)) {
-            relabel(one_process ? 0 : (int)(chance() % HANDLES), space_names[0], 0);
+            any_relabels();
         }
     }
 }
@@ -298,6 +345,7 @@ static void no_slot_is_granted_twice(const firn_driver *driver) {
             reopen_client(h);
         }
         for (int i = 0; i < 2 * HANDLES; i++) { /* each may have a loss to report */
+            relabel(0, false);
             (void)everybody(true);
         }
         if (everybody(false) != 0) {

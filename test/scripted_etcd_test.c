@@ -63,7 +63,7 @@ static int late_count;
 static bool compares; /* false: injected bug, revisions and the mark are not compared */
 static bool tells;    /* false: injected bug, answers show the first cluster and term */
 
-/* The record with a name in base64; -1: there is none in these tests. */
+/* The record with a name in base64; -1: no such record in these tests. */
 static int pair_of(const json_t *name) {
     char text[ETCD_NAME_SIZE];
     size_t length = 0;

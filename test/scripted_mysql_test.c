@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver of MariaDB and MySQL over a scripted server: see scripted.h. The program has its own
- * functions of libmariadb, and behind them a server that does what the statements of
+ * functions of libmariadb, over a server that does what the statements of
  * modules/mysql_sql.h do; test/mysql_test.c runs those. */
-#define FAULTS_IN    24 /* a session begins with many statements */
-#define DISTURBED_IN 40
+#define FAULTS_IN      24 /* a session begins with many statements */
+#define DISTURBED_IN   40
+#define MARIA_CHECK_MS 0 /* after each write */
 #include "../fuzz/lying.h"
 
 #include <mysql.h>
@@ -20,7 +21,7 @@ static short lie_await(int socket);
 
 enum { COLUMNS = READ_COLUMNS, LINES = 4, REPLIES = 2 };
 
-/* What a statement returns. */
+/* The reply to a statement. */
 typedef struct reply {
     bool given; /* false: nothing arrives */
     unsigned error;
@@ -35,7 +36,7 @@ typedef struct reply {
 typedef struct own_session {
     MYSQL db; /* what the client's library shows */
     reply replies[REPLIES];
-    bool begun;       /* the server's session is in a transaction that it was told to begin */
+    bool begun;       /* after START TRANSACTION */
     unsigned greeted; /* the server that the client greeted */
     int at;           /* of the replies */
 } own_session;
@@ -119,7 +120,7 @@ static const char *seal_of(const char *owner, const char *layout) {
     return text;
 }
 
-/* In a transaction all that is read is as it was at the first read, but for its own writes. */
+/* A transaction reads what was there at its first read, and its own writes. */
 static const stored *look(const session *s, int i) {
     if (tx.owner == s && !tx.looked) {
         tx.looked = true;
@@ -251,8 +252,7 @@ static void doubt_all(session *s, const char *text) {
     }
 }
 
-/* Does a lock of another session keep the statement from its rows? It locks also those that it only
- * compares, but for those of a SELECT. */
+/* Does a lock of another session keep the statement from its rows? Only a SELECT locks none. */
 static bool has_to_wait(session *s, enum kind kind, const char *const *v) {
     switch (kind) {
     case AGAIN:
@@ -470,7 +470,7 @@ static void carry_out_soon(session *s, const statement_sent *sent) {
         return;
     }
     if (ONE_IN(3) && tx.owner != s) {
-        s->late = *sent; /* it waits longer than the client */
+        s->late = *sent; /* the lock lasts longer than the client waits */
     } else if (ONE_IN(2)) {
         fail_with(s, LOCKED);
     } else {

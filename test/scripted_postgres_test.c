@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver of PostgreSQL over a scripted server: see scripted.h. The program has its own functions
- * of libpq, and behind them a server that does what the statements of modules/postgres_sql.h do;
+ * of libpq, over a server that does what the statements of modules/postgres_sql.h do;
  * test/postgres_test.c runs those. */
 #include "../fuzz/lying.h"
 
@@ -327,19 +327,24 @@ static void warn(const session *s, const char *state) {
     PQclear(warning);
 }
 
-/* The statement waits for a lock longer than the client. */
-static void wait_for_lock(session *s, const statement_sent *sent) {
+/* The raise has begun, and waits for the lock of another one. */
+static void begin_raise(session *s, const statement_sent *sent) {
     s->waits = sent->which == RAISE;
     if (s->waits) {
         s->before = *see(s, ns_row(sent->words[0]));
     }
+}
+
+/* The statement waits longer than the client. */
+static void wait_longer(session *s, const statement_sent *sent) {
+    begin_raise(s, sent);
     s->late = *sent;
 }
 
 static void carry_out_soon(session *s, const statement_sent *sent, enum fate fate) {
     const bool reads = sent->which == READ || tx.owner == s;
     if (!carry_out(s, sent) && ONE_IN(2) && tx.owner != s) {
-        wait_for_lock(s, sent);
+        wait_longer(s, sent);
     } else if (s->own.result == NULL) {
         tx_drop(s);
         s->own.result = make_error("55P03", "ERROR");
@@ -367,7 +372,7 @@ static int send_to(const PGconn *db, int which, const char *const *values) {
     case FATE_LOST:
         break;
     case FATE_LATER:
-        s->late = sent;
+        wait_longer(s, &sent);
         break;
     case FATE_UNDONE:
     case FATE_ENDED:
@@ -376,7 +381,14 @@ static int send_to(const PGconn *db, int which, const char *const *values) {
             fate == FATE_UNDONE ? make_error("40P01", "ERROR") : make_error("57P01", "FATAL");
         break;
     default:
-        carry_out_soon(s, &sent, fate);
+        if (which == RAISE && tx.owner != s && ONE_IN(4)) {
+            begin_raise(s, &sent);
+            scripted_disturb();
+        }
+        if (which != RAISE || !s->closed) {
+            carry_out_soon(s, &sent, fate);
+            s->waits = s->waits && s->late.which >= 0;
+        }
     }
     if (fate == FATE_UNHEARD) {
         PQclear(s->own.result);

@@ -41,6 +41,7 @@ typedef struct world {
     uint64_t run; /* of the process; not in a copy */
     bool indexed;
     char identity[24], losses[24];
+    int changes; /* of these two */
     stored_space spaces[SPACES];
 } world;
 
@@ -86,6 +87,7 @@ static void see(char texts[READ_TEXTS][TEXT], const char *name, const char *key)
     for (int i = 0; i < 9; i++) {
         strcat(strcat(all, texts[i]), "\n");
     }
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%d", now.changes);
     snprintf(texts[AT_SEAL], TEXT, "%016" PRIx64, firn__hash(FIRN__HASH_START, all, strlen(all)));
 }
 
@@ -111,6 +113,7 @@ static bool carry_out(const char (*given)[900], char seal[TEXT]) {
     if (given[5][0] != '\0') {
         put(now.identity, texts[AT_RUN]);
         put(now.losses, given[5]);
+        now.changes++;
     }
     if (given[6][0] != '\0') {
         now.indexed = true;

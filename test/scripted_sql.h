@@ -69,7 +69,7 @@ typedef struct session {
     bool odd;            /* inside a transaction that a pool began, and will roll back */
     unsigned backend;    /* its number */
     statement_sent late; /* received, not yet carried out; which -1: none */
-    bool waits;          /* it waits for a lock, since the namespace's record was `before` */
+    bool waits; /* the late statement waits for a lock since the namespace's record was `before` */
     stored before;
     own_session own;
 } session;
@@ -84,7 +84,7 @@ static void session_clear(session *s);
 
 static struct {
     session *owner; /* NULL: no transaction */
-    bool alone;     /* it locks the tables */
+    bool alone;     /* the tables are locked */
     bool looked;    /* what it reads is as it was at its first read */
     bool written[ROWS];
     stored rows[ROWS];
@@ -110,8 +110,17 @@ static stored *change(const session *s, int i) {
     return &tx.rows[i];
 }
 
+/* Does a statement wait for the lock of a row? It locks the table. */
+static bool some_wait(void) {
+    bool found = false;
+    for (int i = 0; i < SESSIONS; i++) {
+        found |= sessions[i].used && sessions[i].waits;
+    }
+    return found;
+}
+
 static bool tx_begin(session *s, bool alone) {
-    if (tx.owner != NULL && tx.owner != s) {
+    if ((tx.owner != NULL && tx.owner != s) || (alone && some_wait())) {
         return false;
     }
     memset(&tx, 0, sizeof tx);
@@ -145,7 +154,7 @@ static void tx_drop(const session *s) {
     tx_end(s, false);
 }
 
-/* A proxy or a pool goes on with another session. */
+/* A proxy or a pool continues with another session. */
 static void session_renew(session *s) {
     tx_drop(s);
     s->backend = ++backends;

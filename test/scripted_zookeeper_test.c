@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver of ZooKeeper over a scripted ensemble: see scripted.h. The program has its own functions
- * of the C library, and behind them an ensemble whose followers lag; test/zookeeper_test.c runs a
+ * of the C library, over an ensemble whose followers lag; test/zookeeper_test.c runs a
  * real one. The ensemble has no identity, so an older copy of it is noticed only by a process that
  * saw more. */
 #include "../fuzz/lying.h"
