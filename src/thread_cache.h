@@ -7,8 +7,10 @@
 #include <firn/firn.h>
 #include <time.h>
 
-/* The faster model wherever the loader takes it from a library that is loaded late. */
-#if defined(__GLIBC__) && defined(__GNUC__)
+/* The faster model wherever the loader takes it from a library that is loaded late. A process has
+ * room for few such libraries; -DFIRN_TLS=_Thread_local takes no such room. */
+#if defined(FIRN_TLS)
+#elif defined(__GLIBC__) && defined(__GNUC__)
 #define FIRN_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 #else
 #define FIRN_TLS _Thread_local
