@@ -72,6 +72,15 @@ char *describe_layout(char text[DESCRIBE_SIZE], const firn_scheme *scheme) {
     return text;
 }
 
+const char *describe_outage(const firn_scheme *scheme) {
+    const bool claims = scheme->node_rule == FIRN_NODE_REQUIRED && scheme->node_fields == NULL;
+    return claims && !scheme->keyed
+               ? "claimed nodes issue for 5 to 10 s without their store; in a namespace with "
+                 "reach=10min for 9.5 to 10 min, and then a node stays busy for as long after a "
+                 "crash"
+               : NULL;
+}
+
 char *describe_node(char text[DESCRIBE_SIZE], const firn_scheme *scheme, bool rule) {
     text[0] = '\0';
     for (uint32_t i = 0; i < scheme->slice_count; i++) {

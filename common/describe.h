@@ -37,6 +37,8 @@ firn_scheme describe_as(const firn_scheme *scheme, int form);
 /* Reserved slots of a wide sequence pass 2^62 before the time ends: from when on. False: they do
  * not. */
 bool describe_slots_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme);
+/* How long a claimed node issues without its store, and what longer costs; NULL: none is claimed. */
+const char *describe_outage(const firn_scheme *scheme);
 /* The text form; "decimal" for schemes with a key. */
 const char *describe_text(const firn_scheme *scheme);
 const char *describe_role(int role);

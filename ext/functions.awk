@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Writes what is made from the list of SQL functions:
-#     awk -v out=postgres -f functions.awk functions.def firn.sql.in     firn--VERSION.sql
+#     awk -v out=postgres -f functions.awk functions.def firn.sql.in     firn--VERSION.sql; of firn_pure.sql.in the same
 #     awk -v out=install|uninstall -f functions.awk functions.def        the scripts of MariaDB
 #     awk -v out=page -f functions.awk functions.def                     docs/reference/sql.md
 
@@ -27,12 +27,14 @@ function sql_type(type) {
 # How much slower than the planner's unit, about 50 ns.
 BEGIN { cost["firn_show"] = 150; cost["firn_time"] = cost["firn_mask"] = cost["firn_unmask"] = 10 }
 
-# Writes a function of PostgreSQL. Its GRANTs name the types of its arguments only.
-function create(name, arguments, returns, symbol, volatility, parallel, who, types) {
-    made[kind] = made[kind] "CREATE FUNCTION " name "(" arguments ") RETURNS " returns "\n    AS 'MODULE_PATHNAME', 'firn_sql_" \
+# Writes a function of PostgreSQL; free: firn_pure has it too. Its GRANTs name the types of its arguments only.
+function create(name, arguments, returns, symbol, volatility, parallel, who, free, text) {
+    text = "CREATE FUNCTION " name "(" arguments ") RETURNS " returns "\n    AS 'MODULE_PATHNAME', 'firn_sql_" \
         symbol "' LANGUAGE C " volatility " STRICT PARALLEL " parallel \
         (name in cost ? " COST " cost[name] : "") ";\n"
+    made[kind] = made[kind] text
     if (who == "granted") revoke(name, arguments)
+    if (free) made["free"] = made["free"] text
 }
 
 function create_many(name, returns, call, arguments) {
@@ -64,12 +66,12 @@ FILENAME ~ /[.]def$/ && /^[A-Z_]+\(/ {
     n = split_line($0)
     if (word == "GENERATOR") {
         kind = "issue"
-        create(part[1], "", sql_type(part[3]), part[1], "VOLATILE", "SAFE", "everybody")
+        create(part[1], "", sql_type(part[3]), part[1], "VOLATILE", "SAFE", "everybody", part[4] == "FREE")
         create_many(part[1] "s", sql_type(part[3]), part[1] "()", "n bigint")
         mariadb[++count] = part[1] " " (part[3] == "INT" ? "INTEGER" : "STRING")
         generators = generators "| `" part[1] "` | " part[2] " | " \
             (part[3] == "INT" ? "INTEGER" : "TEXT; `" part[1] "_blob` BLOB") " | " \
-            (part[3] == "INT" ? "BIGINT" : "text") " | " sql_type(part[3]) " |\n"
+            (part[3] == "INT" ? "BIGINT" : "text") " | " sql_type(part[3]) " | " (part[4] == "FREE" ? "yes" : "") " |\n"
     } else if (word == "FUNCTION") {
         heading = part[1]
         last = ""
@@ -92,7 +94,8 @@ FILENAME ~ /[.]def$/ && /^[A-Z_]+\(/ {
             arguments = part[2]
             if (i == 0) sub(/\[.*/, "", arguments)
             gsub(/[][]/, "", arguments)
-            create(part[1], arguments, part[3], part[4], part[5], part[6], part[7])
+            create(part[1], arguments, part[3], part[4], part[5], part[6], part[7],
+                kind == "issue" && part[5] == "VOLATILE" && part[7] == "everybody" && arguments != "")
             add_signature("PostgreSQL", part[1] "(" arguments ")")
         }
     } else if (word == "POSTGRES_SQL") {
@@ -104,9 +107,10 @@ FILENAME ~ /[.]def$/ && /^[A-Z_]+\(/ {
     }
 }
 
-# The template of PostgreSQL's script: a line "-- @WORD@" is replaced.
+# The templates of PostgreSQL's scripts: a line "-- @WORD@" is replaced.
 FILENAME !~ /[.]def$/ {
     if ($0 == "-- @ISSUE@") printf "%s", made["issue"]
+    else if ($0 == "-- @FREE@") printf "%s", made["free"]
     else if ($0 == "-- @MANY@") printf "%s", many
     else if ($0 == "-- @OLD@") printf "%s", made["old"]
     else if ($0 == "-- @MASK@") printf "%s", made["mask"]
@@ -149,10 +153,11 @@ END {
         print ""
         print "Each call returns a new ID. In SQLite and MariaDB you can pass options: `uuid7('ns=orders')`. In PostgreSQL these"
         print "functions take no options. PostgreSQL has a second function for each, with an `s` after the name, that returns many"
-        print "IDs: `uuid7s(100)`."
+        print "IDs: `uuid7s(100)`. [`firn_pure`](../guides/postgres.md#firn_pure), a small extension of PostgreSQL, has the functions"
+        print "with *yes*, and of the other functions those that read or convert, `typeid`, and `firn_new` without options."
         print ""
-        print "| function | scheme | SQLite | MariaDB | PostgreSQL |"
-        print "|---|---|---|---|---|"
+        print "| function | scheme | SQLite | MariaDB | PostgreSQL | firn_pure |"
+        print "|---|---|---|---|---|---|"
         printf "%s", generators
         print ""
         print "## Other functions"

@@ -210,6 +210,10 @@ static void put_fit(session *s, size_t rank, const choose_candidate *candidate,
             answers->amount[CHOOSE_NODES] > 1
                 ? "one that all nodes reach: add --store URL, or set FIRN_STORE"
                 : "none to set up: a SQLite file, unless FIRN_STORE is set");
+        const char *outage = candidate->scheme != NULL ? describe_outage(candidate->scheme) : NULL;
+        if (answers->amount[CHOOSE_NODES] > 1 && outage != NULL) {
+            put(s, "outage", outage);
+        }
     }
     output_print(&s->out, "  %-10s%s%s%s\n            %s\n\n", "run", candidate->prepare,
                  candidate->prepare[0] != '\0' ? "\n            " : "", candidate->command,

@@ -73,7 +73,7 @@ class Browser:
         if self.session:
             message["sessionId"] = self.session
         os.write(self.ask, json.dumps(message).encode() + b"\0")
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while True:
             answer = self.receive(until)
             if answer is None:
@@ -131,7 +131,7 @@ class Browser:
         seen = len(self.events)
         if "loaderId" not in self.call("Page.navigate", url=url):
             return
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while not any(one["method"] == "Page.loadEventFired" for one in self.events[seen:]):
             if self.receive(until) is None:
                 raise TimeoutError(url)

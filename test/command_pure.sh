@@ -201,6 +201,9 @@ says "schemes draws the bits" "tsid, 64 bits, text: base32
           as a signed integer (--as dec) at 2089-09-06T15:47:35.552Z: from then
           on IDs are negative, and refused unless unsigned=1
   node    node: given, ordinal or claimed; reserved in a store
+  outage  claimed nodes issue for 5 to 10 s without their store; in a namespace
+          with reach=10min for 9.5 to 10 min, and then a node stays busy for as
+          long after a crash
   sorts   yes: the order of IDs is the order of issue
   start   zero: the first sequence number of a tick
   layout  time:42/ms@@2020-01-01T00:00:00Z node:10 sequence:12

@@ -486,56 +486,6 @@ static void urls_are_checked(void **state) {
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-static int lost_replies;
-
-static void lose_reply(void) {
-    lost_replies += lose_replies(url_port(server->url));
-}
-
-/* libcurl would repeat a request on a kept connection. */
-static void a_lost_reply(void **state) {
-    mishap lost = {NULL, lose_reply, ""};
-    firn_store *store = NULL;
-    firn_error error = {0};
-    firn_request request = {"snow", ROW, "1", 10, 0, 0, 77, "", 0};
-    firn_mark held = {0, 0};
-    int64_t first = -1;
-    (void)state;
-    assert_int_equal(try_open(&store, url_of("reply", ""), &lost, &error), FIRN_OK);
-    drawn(store, "other", 1, 0, 0);
-    lost = (mishap){"reserve.sent", lose_reply, ""};
-    lost_replies = 0;
-    assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_EUNKNOWN);
-    assert_true(lost_replies >= 1);
-    assert_string_equal(lost.hits, "reserve.before reserve.sent ");
-    lost.name = NULL;
-    assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_EBUSY);
-    assert_int_equal(held.high, 10); /* the reservation counted once */
-    assert_true(held.grant == 77);
-    const firn_mark mine = {10, 77};
-    lost = (mishap){"give_back.sent", lose_reply, ""};
-    assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 4, &error), FIRN_EUNKNOWN);
-    lost.name = NULL;
-    assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 4, &error), FIRN_EBUSY);
-    assert_int_equal(mark_of(store, "snow").high, 4);
-    firn_store_close(store);
-}
-
-static void every_failpoint_is_met(void **state) {
-    mishap none = {NULL, NULL, ""};
-    firn_store *store = NULL;
-    firn_error error = {0};
-    const firn_mark mine = {10, 1};
-    (void)state;
-    assert_int_equal(try_open(&store, url_of("points", ""), &none, &error), FIRN_OK);
-    drawn(store, "snow", 1, 0, 0);
-    assert_string_equal(none.hits, "reserve.before reserve.sent reserve.committed ");
-    none.hits[0] = '\0';
-    assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 5, &error), FIRN_OK);
-    assert_string_equal(none.hits, "give_back.before give_back.sent give_back.committed ");
-    firn_store_close(store);
-}
-
 static firn_store *rival;
 
 static void a_rival_is_first(void) {
@@ -571,104 +521,7 @@ static void a_conflict_is_tried_again(void **state) {
     firn_store_close(store);
 }
 
-static void a_stalled_server(void **state) {
-    (void)state;
-    firn_store *store = hurried_store(url_of("stalled", ""), "snow", NULL);
-    assert_true(engine_do(server, "pause", 0));
-    not_drawn(store, "snow", 2, FIRN_EUNKNOWN, "grant");
-    not_drawn(store, "snow", 3, FIRN_ESTORE, "cannot be used"); /* the records were only read */
-    assert_true(engine_do(server, "continue", 0));
-    drawn_at_last(store, "snow", 4);
-    firn_store_close(store);
-}
-
-static void the_next_host(void **state) {
-    (void)state;
-    url_of("hosts", "");
-    firn_store *store = open_store("etcd://127.0.0.1:%d,localhost:%d?prefix=hosts/", free_port(),
-                                   url_port(server->url));
-    drawn(store, "snow", 1, 0, 0);
-    firn_store_close(store);
-}
-
-/* ---- listings -------------------------------------------------------------------------------- */
-
-#define KEYS 1203 /* three answers */
-
-/* The lines of a listing, each later than the one before. */
-typedef struct counted {
-    int lines;
-    bool ordered;
-    char last[FIRN_KEY_SIZE];
-} counted;
-
-static int count_line(void *context, const firn_holding *holding) {
-    counted *lines = context;
-    lines->ordered = lines->ordered && strcmp(lines->last, holding->key) < 0;
-    snprintf(lines->last, sizeof lines->last, "%s", holding->key);
-    lines->lines++;
-    return 0;
-}
-
-static void long_listings(void **state) {
-    firn_error error = {0};
-    int64_t first;
-    firn_mark held;
-    counted lines = {0, true, ""};
-    (void)state;
-    firn_store *store = open_store("%s", url_of("long", ""));
-    for (int i = 0; i < KEYS; i++) {
-        char key[FIRN_KEY_SIZE];
-        snprintf(key, sizeof key, "%d", i);
-        const firn_request request = {"snow", ROW, key, 10, 0, 0, 5, "", 0};
-        if (firn_store_reserve(store, &request, &first, &held, &error) != FIRN_OK) {
-            fail_msg("%s", error.text);
-        }
-    }
-    assert_int_equal(firn_store_list(store, NULL, count_line, &lines, &error), FIRN_OK);
-    assert_int_equal(lines.lines, KEYS);
-    assert_true(lines.ordered);
-    firn_store_close(store);
-}
-
-/* ---- processes and clocks -------------------------------------------------------------------- */
-
-static pid_t child;
-static bool forked;
-
-/* Once: an attempt that meets the child's own comes by here again. */
-static void fork_here(void) {
-    if (!forked) {
-        forked = true;
-        child = fork();
-    }
-}
-
-static void a_child_in_a_verb(void **state) {
-    mishap cloned = {"reserve.before", fork_here, ""};
-    firn_store *store = NULL;
-    firn_error error = {0};
-    firn_mark held;
-    int64_t first = -1;
-    int status = -1;
-    (void)state;
-    assert_int_equal(try_open(&store, url_of("fork", ""), &cloned, &error), FIRN_OK);
-    int code = draw(store, "snow", 0, 2, 0, &first, &held, &error);
-    cloned.name = NULL;
-    if (child == 0) {
-        bool told = code == FIRN_EFORKED && first == -1;
-        for (int i = 0; i < 5; i++) { /* on its own connection */
-            code = draw(store, "snow", 0, 3, 0, &first, &held, &error);
-        }
-        firn_store_close(store);
-        _exit(told && code == FIRN_OK ? 0 : 1);
-    }
-    assert_int_equal(code, FIRN_OK);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    drawn(store, "snow", 4, 0, 60); /* on the old one still */
-    firn_store_close(store);
-}
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static int count_keys(void *context, const firn_holding *holding) {
     int *count = context;
@@ -686,13 +539,6 @@ static void names_are_bytes(void **state) {
         fail_msg("%s", error.text);
     }
     assert_int_equal(count, 1);
-    firn_store_close(store);
-}
-
-static void its_clock(void **state) {
-    (void)state;
-    firn_store *store = open_store("%s", url_of("clock", ""));
-    assert_true(clock_apart(store) < 5);
     firn_store_close(store);
 }
 
@@ -719,15 +565,8 @@ int main(void) {
         {"a signed token is renewed when users changed", signed_tokens, 0, 0, 0},
         {"TLS: who is there, and who asks", by_tls, 0, 0, 0},
         {"URLs are checked", urls_are_checked, 0, 0, 0},
-        {"a reply is lost: unknown, and the same grant is found", a_lost_reply, 0, 0, 0},
-        {"every failpoint is met", every_failpoint_is_met, 0, 0, 0},
         {"a conflict is tried again, with a limit", a_conflict_is_tried_again, 0, 0, 0},
-        {"a server that stalls is given up in time", a_stalled_server, 0, 0, 0},
-        {"the next host is asked", the_next_host, 0, 0, 0},
-        {"a listing of several answers is whole and in order", long_listings, 0, 0, 0},
-        {"a child of a fork in a verb has its own connection", a_child_in_a_verb, 0, 0, 0},
         {"names of a listing may be any bytes", names_are_bytes, 0, 0, 0},
-        {"it tells its clock", its_clock, 0, 0, 0},
     };
     return cmocka_run_group_tests_name("etcd", tests, NULL, NULL);
 }

@@ -168,22 +168,7 @@ static void another_engine(void **state) {
     firn_store_close(store);
 }
 
-static void older_tables(void **state) {
-    (void)state;
-    const char *url = url_of("older", "");
-    older_tables_are_refused(server, url, "older");
-}
-
-static void tables_that_were_dropped(void **state) {
-    firn_store *store = open_store("%s", url_of("dropped", ""));
-    (void)state;
-    drawn(store, "d", 1, 0, 0);
-    sql(server, "DROP TABLE dropped_mark;");
-    not_drawn(store, "d", 2, FIRN_ESTORE, "misses a table");
-    firn_store_close(store);
-}
-
-/* The same under a session that lives on. The record of the store is new, and the handle knows that
+/* Tables made again under a session that lives on. The record of the store is new, and the handle knows that
  * it was not: it notices the loss also when it uses a name for the first time. */
 static void made_again_unnoticed(void **state) {
     const char *url = url_of("anew", "");
@@ -223,41 +208,6 @@ static void await_transaction(const char *condition) {
              "DO SLEEP(0.2); SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE %s;",
              condition);
     await_sql(server, text);
-}
-
-static void end_waiting_sessions(void) {
-    await_transaction("trx_state = 'LOCK WAIT'");
-    end_sessions();
-}
-
-static void marks_that_were_lost(void **state) {
-    firn_store *store = open_store("%s", url_of("lost", ""));
-    (void)state;
-    drawn(store, "l", 1, 0, 0);
-    drawn(store, "l", 2, 0, 10);
-    sql(server, "UPDATE lost_mark SET high = 10, `grant` = 1;");
-    end_sessions();
-    not_drawn(store, "l", 3, FIRN_EBACK, "has changed or lost reservations");
-    drawn(store, "l", 4, 5000, 5000);
-    firn_store_close(store);
-}
-
-/* The same under a session that lives on: a copy that was read back is not looked at otherwise. */
-static void marks_lost_unnoticed(void **state) {
-    static const char *const losses[] = {"UPDATE behind_mark SET high = 10, `grant` = 1;",
-                                         "TRUNCATE behind_mark;"};
-    firn_store *store = open_store("%s", url_of("behind", ""));
-    (void)state;
-    for (int64_t i = 0; i < 2; i++) {
-        uint64_t grant = (uint64_t)i * 10;
-        drawn(store, "b", grant + 1, 5000 * i, 5020 * i);
-        drawn(store, "b", grant + 2, 5000 * i, 5020 * i + 10);
-        sql(server, "%s", losses[i]);
-        not_drawn(store, "b", grant + 3, FIRN_EBACK, "has changed or lost reservations");
-        drawn(store, "b", grant + 4, 5000 * (i + 1), 5000 * (i + 1));
-        drawn(store, "b", grant + 5, 0, 5000 * (i + 1) + 10);
-    }
-    firn_store_close(store);
 }
 
 /* MariaDB refuses to lock a row that was changed after the transaction's first read, by default
@@ -478,46 +428,6 @@ static void another_session_behind_a_proxy(void **state) {
 
 /* ---- sessions that end ----------------------------------------------------------------------- */
 
-static void found_again(void **state) {
-    firn_store *store = open_store("%s", url_of("again", ""));
-    (void)state;
-    drawn(store, "a", 1, 0, 0);
-    assert_true(engine_do(server, "halt", 0));
-    not_drawn_soon(store, "a", 2, "cannot be reached");
-    assert_true(engine_do(server, "restart", 0));
-    drawn_at_last(store, "a", 3);
-    assert_int_equal(mark_of(store, "a").high, 20);
-    firn_store_close(store);
-}
-
-static void ended_while_idle(void **state) {
-    firn_store *store = open_store("%s", url_of("idle", ""));
-    (void)state;
-    drawn(store, "i", 1, 0, 0);
-    end_sessions();
-    drawn(store, "i", 2, 0, 10);
-    firn_store_close(store);
-}
-
-static void ended_at_work(void **state) {
-    mishap end = {NULL, end_waiting_sessions, ""};
-    firn_store *store = NULL;
-    firn_error error = {0};
-    firn_mark held;
-    int64_t first;
-    (void)state;
-    assert_int_equal(try_open(&store, url_of("work", ""), &end, &error), FIRN_OK);
-    drawn(store, "w", 1, 0, 0);
-    session other = sql_begin(server, "/dev/null", "BEGIN;\nUPDATE work_mark SET note = 'held';\n");
-    await_transaction("trx_rows_modified > 0");
-    end.name = "reserve.sent";
-    assert_int_equal(draw(store, "w", 0, 2, 0, &first, &held, &error), FIRN_EUNKNOWN);
-    end.name = NULL;
-    sql_end(other, "COMMIT;\n");
-    drawn(store, "w", 2, 0, 10);
-    firn_store_close(store);
-}
-
 static void end_and_move(void) {
     sql(server, "SET GLOBAL server_id = 2;");
     end_sessions();
@@ -551,72 +461,7 @@ static void never_reconnected_automatically(void **state) {
     firn_store_close(store);
 }
 
-static void lose_reply(void) {
-    assert_int_equal(lose_replies(url_port(server->url)), 1);
-}
-
-static void reply_that_is_lost(void **state) {
-    mishap lose = {NULL, lose_reply, ""};
-    firn_store *store = NULL;
-    firn_error error = {0};
-    firn_mark held = {0, 0};
-    int64_t first;
-    (void)state;
-    assert_int_equal(try_open(&store, url_of("reply", ""), &lose, &error), FIRN_OK);
-    drawn(store, "r", 1, 0, 0);
-    lose.name = "reserve.sent";
-    assert_int_equal(draw(store, "r", 0, 2, 0, &first, &held, &error), FIRN_EUNKNOWN);
-    lose.name = NULL;
-    const firn_request again = {"r", ROW, "1", 10, 10, 10, 2, "", 0};
-    assert_int_equal(firn_store_reserve(store, &again, &first, &held, &error), FIRN_EBUSY);
-    assert_int_equal(held.high, 20);
-    assert_int_equal(held.grant, 2);
-    assert_string_equal(sql(server, "SELECT met FROM reply_mark;"), "1"); /* and made to last */
-    lose.name = "give_back.sent";
-    const firn_mark mine = {20, 2};
-    assert_int_equal(firn_store_give_back(store, "r", "1", &mine, 15, &error), FIRN_EUNKNOWN);
-    lose.name = NULL;
-    drawn(store, "r", 3, 0, 15);
-    firn_store_close(store);
-}
-
-/* The write that makes an earlier grant durable must be committed. */
-static void own_grant_inside(void **state) {
-    (void)state;
-    meets_its_own_inside(url_of("own", ""));
-    assert_string_equal(sql(server, "SELECT met FROM own_mark;"), "1");
-}
-
-static void server_that_hangs(void **state) {
-    firn_store *store = hurried_store(url_of("hang", ""), "h", NULL);
-    (void)state;
-    assert_true(engine_do(server, "pause", 0));
-    not_drawn(store, "h", 2, FIRN_EUNKNOWN, "timeout");
-    not_drawn(store, "h", 3, FIRN_ESTORE, "connect_timeout");
-    assert_true(engine_do(server, "continue", 0));
-    drawn_at_last(store, "h", 4);
-    firn_store_close(store);
-}
-
 /* ---- the rest -------------------------------------------------------------------------------- */
-
-static void several_hosts(void **state) {
-    const char *url = url_of("hosts", "");
-    (void)state;
-    firn_store *store = open_store("mysql://firn@127.0.0.1:%d,127.0.0.1:%d/firn?table=hosts",
-                                   free_port(), url_port(url));
-    drawn(store, "h", 1, 0, 0);
-    firn_store_close(store);
-}
-
-static void created_at_once(void **state) {
-    (void)state;
-    for (int i = 0; i < 5; i++) {
-        char table[20];
-        snprintf(table, sizeof table, "race%d", i);
-        assert_int_equal(open_at_once(url_of(table, ""), 8), 0);
-    }
-}
 
 static void clock_of_the_server(void **state) {
     firn_store *store = open_store("%s", url_of("clock", ""));
@@ -628,25 +473,6 @@ static void clock_of_the_server(void **state) {
     assert_true(clock_apart(later) < 1);
     firn_store_close(store);
     firn_store_close(later);
-}
-
-static void long_listing(void **state) {
-    firn_store *store = open_store("%s", url_of("listing", ""));
-    (void)state;
-    lists_many(store);
-    firn_store_close(store);
-}
-
-static void forked_beside(void **state) {
-    (void)state;
-    gives_back_beside_a_child(url_of("fork4", ""));
-}
-
-static void forked_inside(void **state) {
-    (void)state;
-    forks_inside(url_of("fork1", ""), "reserve.before");
-    forks_inside(url_of("fork2", ""), "reserve.sent");
-    forks_inside(url_of("fork3", ""), "reserve.committed");
 }
 
 /* Most collations of the engine take these for the same. */
@@ -837,6 +663,10 @@ static void leaf_is_listed(void **state) {
     firn_store_close(store);
 }
 
+static void lose_reply(void) {
+    assert_int_equal(lose_replies(url_port(server->url)), 1);
+}
+
 /* A block whose answer was lost is lost: the next one is another. */
 static void leaf_loses_a_block(void **state) {
     mishap lose = {NULL, lose_reply, ""};
@@ -955,18 +785,13 @@ int main(int count, char **arguments) {
         {"a password comes from the environment or a file", passwords_from_elsewhere, NULL, NULL,
          NULL},
         {"another engine grants nothing before the guard", another_engine, NULL, NULL, NULL},
-        {"tables of an older firn are refused", older_tables, NULL, NULL, NULL},
-        {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
         {"tables that were made again show the loss", made_again_unnoticed, NULL, NULL, NULL},
-        {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
-         NULL, NULL},
         {"a mark that is raised while a transaction waits for it", changed_inside, NULL, NULL,
          NULL},
         {"a table that was emptied and filled again is noticed", emptied_and_filled, NULL, NULL,
          NULL},
         {"a table that was dumped and loaded is noticed", dumped_and_loaded, NULL, NULL, NULL},
         {"a table whose number is hidden works", numbers_are_hidden, NULL, NULL, NULL},
-        {"marks that are gone are noticed while connected", marks_lost_unnoticed, NULL, NULL, NULL},
         {"a session that may not change a whole table", sessions_that_are_careful, NULL, NULL,
          NULL},
         {"a session that begins inside a transaction", sessions_inside_a_transaction, NULL, NULL,
@@ -979,21 +804,7 @@ int main(int count, char **arguments) {
         {"the client library never connects automatically", never_reconnected_automatically, NULL,
          NULL, NULL},
         {"a note that is too long is cut", long_notes, NULL, NULL, NULL},
-        {"a server that comes back is found again", found_again, NULL, NULL, NULL},
-        {"a session that was ended while idle goes unnoticed", ended_while_idle, NULL, NULL, NULL},
-        {"a session that was ended at work leaves the outcome unknown", ended_at_work, NULL, NULL,
-         NULL},
-        {"a lost reply is unknown, and the same again meets its own grant", reply_that_is_lost,
-         NULL, NULL, NULL},
-        {"an own grant that comes late is made durable", own_grant_inside, NULL, NULL, NULL},
-        {"a server that hangs is waited for as long as was said", server_that_hangs, NULL, NULL,
-         NULL},
-        {"the next host is taken when one is down", several_hosts, NULL, NULL, NULL},
-        {"eight that create the tables at once all succeed", created_at_once, NULL, NULL, NULL},
         {"the server's clock is reported in UTC", clock_of_the_server, NULL, NULL, NULL},
-        {"a long listing comes in order, and can be stopped", long_listing, NULL, NULL, NULL},
-        {"what a parent gives back is not a loss to its child", forked_beside, NULL, NULL, NULL},
-        {"a fork inside a call leaves it to the parent", forked_inside, NULL, NULL, NULL},
         {"names that look similar are apart", names_that_look_similar, NULL, NULL, NULL},
         {"a server's certificate is verified", certificates_are_verified, NULL, NULL, NULL},
         {"parameters that cannot be are refused", odd_parameters, NULL, NULL, NULL},

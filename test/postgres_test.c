@@ -197,12 +197,6 @@ static void tables_from_a_copy(void **state) {
     firn_store_close(store);
 }
 
-static void older_tables(void **state) {
-    (void)state;
-    const char *url = url_of("older", "");
-    older_tables_are_refused(server, url, "older");
-}
-
 /* pg_resetwal drops committed reservations, and nothing in the server shows that: only who has one
  * of them, or an operator who declares the loss. */
 static void reset_logs(void **state) {
@@ -266,16 +260,6 @@ static void session_that_begins_a_transaction(void **state) {
     firn_store_close(store);
 }
 
-static void tables_that_were_dropped(void **state) {
-    firn_store *store = open_store("%s", url_of("dropped", ""));
-    (void)state;
-    drawn(store, "d", 1, 0, 0);
-    sql(server, "DROP TABLE dropped_mark;");
-    not_drawn(store, "d", 2, FIRN_ESTORE, "misses a table");
-    not_drawn(store, "d", 3, FIRN_ESTORE, "dropped");
-    firn_store_close(store);
-}
-
 /* The same under a running session, for which the server plans again silently. */
 static void a_copy_made_unnoticed(void **state) {
     firn_store *store = open_store("%s", url_of("swapped", ""));
@@ -287,25 +271,6 @@ static void a_copy_made_unnoticed(void **state) {
     not_drawn(store, "s", 3, FIRN_ESTORE, "made again");
     not_drawn(store, "s", 4, FIRN_ESTORE, "made again");
     assert_string_equal(sql(server, "SELECT count(*) FROM swapped_mark;"), "0");
-    firn_store_close(store);
-}
-
-/* Marks that were lowered or deleted under a session that lives on. */
-static void marks_lost_unnoticed(void **state) {
-    static const char *const losses[] = {"UPDATE behind_mark SET high = 10, \"grant\" = 1;",
-                                         "ALTER TABLE behind_mark DISABLE TRIGGER ALL;"
-                                         " TRUNCATE behind_mark;"};
-    firn_store *store = open_store("%s", url_of("behind", ""));
-    (void)state;
-    for (int64_t i = 0; i < 2; i++) {
-        uint64_t grant = (uint64_t)i * 10;
-        drawn(store, "b", grant + 1, 5000 * i, 5020 * i);
-        drawn(store, "b", grant + 2, 5000 * i, 5020 * i + 10);
-        sql(server, "%s", losses[i]);
-        not_drawn(store, "b", grant + 3, FIRN_EBACK, "has changed or lost reservations");
-        drawn(store, "b", grant + 4, 5000 * (i + 1), 5000 * (i + 1));
-        drawn(store, "b", grant + 5, 0, 5000 * (i + 1) + 10);
-    }
     firn_store_close(store);
 }
 
@@ -428,21 +393,12 @@ static void copied_databases(void **state) {
     firn_store_close(store);
 }
 
-/* The grants of this handle are gone, though the server looks the same. */
-static void marks_that_were_lost(void **state) {
-    firn_store *store = open_store("%s", url_of("lost", ""));
-    (void)state;
-    drawn(store, "l", 1, 0, 0);
-    drawn(store, "l", 2, 0, 10);
-    sql(server, "UPDATE lost_mark SET high = 10, \"grant\" = 1;"
-                " SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity"
-                " WHERE application_name = 'firn';");
-    not_drawn(store, "l", 3, FIRN_EBACK, "has changed or lost reservations");
-    drawn(store, "l", 4, 5000, 5000);
-    firn_store_close(store);
-}
+/* ---- sessions that end ----------------------------------------------------------------------- */
 
-static void end_sessions(void);
+static void end_sessions(void) {
+    sql(server, "SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity"
+                " WHERE application_name = 'firn';");
+}
 
 /* A give back that has noticed a loss comes too late, since somebody raises its mark just then: it
  * is refused, and the loss that this handle alone knew of is in the store. */
@@ -473,35 +429,6 @@ static void loss_beside_a_refusal(void **state) {
     firn_store_close(store);
 }
 
-/* ---- sessions that end ----------------------------------------------------------------------- */
-
-static void found_again(void **state) {
-    firn_store *store = open_store("%s", url_of("again", ""));
-    (void)state;
-    drawn(store, "a", 1, 0, 0);
-    assert_true(engine_do(server, "halt", 0));
-    not_drawn_soon(store, "a", 2, "cannot be reached");
-    assert_true(engine_do(server, "restart", 0));
-    drawn_at_last(store, "a", 3);
-    assert_int_equal(mark_of(store, "a").high, 20);
-    firn_store_close(store);
-}
-
-static void end_sessions(void) {
-    sql(server, "SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity"
-                " WHERE application_name = 'firn';");
-}
-
-/* An idle session that was ended costs nothing: nothing was asked on it. */
-static void ended_while_idle(void **state) {
-    firn_store *store = open_store("%s", url_of("idle", ""));
-    (void)state;
-    drawn(store, "i", 1, 0, 0);
-    end_sessions();
-    drawn(store, "i", 2, 0, 10);
-    firn_store_close(store);
-}
-
 /* A copy of the process gives back what both remember, and the connection is made again. */
 static void given_back_by_a_copy(void **state) {
     const firn_mark mine = {10, 1};
@@ -517,89 +444,6 @@ static void given_back_by_a_copy(void **state) {
     drawn(store, "c", 2, 0, 3);
     firn_store_close(store);
     firn_store_close(copy);
-}
-
-static void end_waiting_sessions(void) {
-    await_sql(server, "SELECT count(*) FROM pg_stat_activity"
-                      " WHERE application_name = 'firn' AND wait_event_type = 'Lock';");
-    end_sessions();
-}
-
-/* Terminated while its statement waits for a row: the outcome is unknown, and the same request
- * again finds out. */
-static void ended_at_work(void **state) {
-    mishap end = {"reserve.sent", end_waiting_sessions, ""};
-    firn_store *store = NULL;
-    firn_error error = {0};
-    firn_mark held;
-    int64_t first;
-    (void)state;
-    assert_int_equal(try_open(&store, url_of("work", ""), &end, &error), FIRN_OK);
-    end.name = NULL;
-    drawn(store, "w", 1, 0, 0);
-    session other = sql_begin(server, "/dev/null", "BEGIN;\nUPDATE work_mark SET note = 'held';\n");
-    await_sql(server, "SELECT count(*) FROM pg_stat_activity"
-                      " WHERE query LIKE 'UPDATE work_mark%' AND state = 'idle in transaction';");
-    end.name = "reserve.sent";
-    assert_int_equal(draw(store, "w", 0, 2, 0, &first, &held, &error), FIRN_EUNKNOWN);
-    end.name = NULL;
-    sql_end(other, "COMMIT;\n");
-    drawn(store, "w", 2, 0, 10);
-    assert_string_equal(end.hits, "reserve.before reserve.sent reserve.committed "
-                                  "reserve.before reserve.sent "
-                                  "reserve.before reserve.sent reserve.committed ");
-    firn_store_close(store);
-}
-
-static void lose_reply(void) {
-    assert_int_equal(lose_replies(url_port(server->url)), 1);
-}
-
-static void reply_that_is_lost(void **state) {
-    mishap lose = {"reserve.sent", lose_reply, ""};
-    firn_store *store = NULL;
-    firn_error error = {0};
-    firn_mark held = {0, 0};
-    int64_t first;
-    (void)state;
-    assert_int_equal(try_open(&store, url_of("reply", ""), &lose, &error), FIRN_OK);
-    lose.name = NULL;
-    drawn(store, "r", 1, 0, 0);
-    lose.name = "reserve.sent";
-    assert_int_equal(draw(store, "r", 0, 2, 0, &first, &held, &error), FIRN_EUNKNOWN);
-    lose.name = NULL;
-    const firn_request again = {"r", ROW, "1", 10, 10, 10, 2, "", 0};
-    assert_int_equal(firn_store_reserve(store, &again, &first, &held, &error), FIRN_EBUSY);
-    assert_int_equal(held.high, 20);
-    assert_int_equal(held.grant, 2);
-    lose.name = "give_back.sent";
-    const firn_mark mine = {20, 2};
-    assert_int_equal(firn_store_give_back(store, "r", "1", &mine, 15, &error), FIRN_EUNKNOWN);
-    lose.name = NULL;
-    drawn(store, "r", 3, 0, 15);
-    firn_store_close(store);
-}
-
-/* The write that makes an earlier grant durable must be committed: it writes the row of the
- * namespace again. */
-static void own_grant_inside(void **state) {
-    (void)state;
-    meets_its_own_inside(url_of("own", ""));
-    assert_string_equal(sql(server, "SELECT m.xmin <> n.xmin FROM own_mark m"
-                                    " JOIN own_namespace n ON n.name = m.ns;"),
-                        "t");
-}
-
-static void server_that_hangs(void **state) {
-    firn_store *store = hurried_store(url_of("hang", ""), "h", NULL);
-    (void)state;
-    drawn_at_last(store, "h", 5); /* a second time, so that the server knows the statement */
-    assert_true(engine_do(server, "pause", 0));
-    not_drawn(store, "h", 2, FIRN_EUNKNOWN, "timeout");
-    not_drawn(store, "h", 3, FIRN_ESTORE, "connect_timeout");
-    assert_true(engine_do(server, "continue", 0));
-    drawn_at_last(store, "h", 4);
-    firn_store_close(store);
 }
 
 /* Something that lets everybody in, and then answers each question with these bytes. */
@@ -648,50 +492,6 @@ static void no_server_at_all(void **state) {
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
-
-static void several_hosts(void **state) {
-    const char *url = url_of("hosts", "");
-    (void)state;
-    firn_store *store = open_store("postgres://firn@127.0.0.1:%d,127.0.0.1:%d/postgres?table=hosts",
-                                   free_port(), url_port(url));
-    drawn(store, "h", 1, 0, 0);
-    firn_store_close(store);
-}
-
-static void created_at_once(void **state) {
-    (void)state;
-    for (int i = 0; i < 5; i++) {
-        char table[20];
-        snprintf(table, sizeof table, "race%d", i);
-        assert_int_equal(open_at_once(url_of(table, ""), 8), 0);
-    }
-}
-
-static void clock_of_the_server(void **state) {
-    firn_store *store = open_store("%s", url_of("clock", ""));
-    (void)state;
-    assert_true(clock_apart(store) < 1);
-    firn_store_close(store);
-}
-
-static void long_listing(void **state) {
-    firn_store *store = open_store("%s", url_of("listing", ""));
-    (void)state;
-    lists_many(store);
-    firn_store_close(store);
-}
-
-static void forked_beside(void **state) {
-    (void)state;
-    gives_back_beside_a_child(url_of("fork4", ""));
-}
-
-static void forked_inside(void **state) {
-    (void)state;
-    forks_inside(url_of("fork1", ""), "reserve.before");
-    forks_inside(url_of("fork2", ""), "reserve.sent");
-    forks_inside(url_of("fork3", ""), "reserve.committed");
-}
 
 static void odd_notes(void **state) {
     firn_store *store = open_store("%s", url_of("notes", ""));
@@ -822,35 +622,15 @@ int main(int count, char **arguments) {
          NULL},
         {"a copied database is another engine", copied_databases, NULL, NULL, NULL},
         {"a pooler that shares sessions is refused when it is opened", poolers, NULL, NULL, NULL},
-        {"marks that are gone are noticed while connected", marks_lost_unnoticed, NULL, NULL, NULL},
-        {"tables of an older firn are refused", older_tables, NULL, NULL, NULL},
         {"reservations that pg_resetwal dropped", reset_logs, NULL, NULL, NULL},
         {"a session that comes to be inside a transaction", session_that_begins_a_transaction, NULL,
          NULL, NULL},
-        {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
-        {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
-         NULL, NULL},
         {"a loss is recorded although the verb is refused", loss_beside_a_refusal, NULL, NULL,
          NULL},
-        {"a server that comes back is found again", found_again, NULL, NULL, NULL},
         {"what a copy of the process gives back is no loss", given_back_by_a_copy, NULL, NULL,
-         NULL},
-        {"a session that was ended while idle goes unnoticed", ended_while_idle, NULL, NULL, NULL},
-        {"a session that was ended at work leaves the outcome unknown", ended_at_work, NULL, NULL,
-         NULL},
-        {"a lost reply is unknown, and the same again meets its own grant", reply_that_is_lost,
-         NULL, NULL, NULL},
-        {"an own grant that comes late is made durable", own_grant_inside, NULL, NULL, NULL},
-        {"a server that hangs is waited for as long as was said", server_that_hangs, NULL, NULL,
          NULL},
         {"something that is no such server neither hangs nor crashes us", no_server_at_all, NULL,
          NULL, NULL},
-        {"the next host is taken when one is down", several_hosts, NULL, NULL, NULL},
-        {"eight that create the tables at once all succeed", created_at_once, NULL, NULL, NULL},
-        {"the server's clock is reported", clock_of_the_server, NULL, NULL, NULL},
-        {"a long listing comes in order, and can be stopped", long_listing, NULL, NULL, NULL},
-        {"what a parent gives back is not a loss to its child", forked_beside, NULL, NULL, NULL},
-        {"a fork inside a call leaves it to the parent", forked_inside, NULL, NULL, NULL},
         {"a note with odd bytes fails nothing", odd_notes, NULL, NULL, NULL},
         {"a server's certificate is verified", certificates_are_verified, NULL, NULL, NULL},
         {"parameters that cannot be are refused", odd_parameters, NULL, NULL, NULL},

@@ -52,11 +52,6 @@ static const char *url_of(const char *prefix, const char *more) {
     return url;
 }
 
-static void give_all_back(firn_store *store, const char *ns) {
-    const firn_mark mine = mark_of(store, ns);
-    assert_int_equal(firn_store_give_back(store, ns, "1", &mine, 0, NULL), FIRN_OK);
-}
-
 /* ---- what may lose marks --------------------------------------------------------------------- */
 
 static void settings_that_forget(void **state) {
@@ -342,7 +337,8 @@ static void few_permissions(void **state) {
     firn_store *store =
         open_store("redis://few:secret@127.0.0.1:%d/?prefix=few", url_port(server->url));
     drawn(store, "snow", 1, 0, 0);
-    give_all_back(store, "snow");
+    const firn_mark mine = {10, 1};
+    assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 0, NULL), FIRN_OK);
     assert_int_equal(mark_of(store, "snow").high, 0);
     assert_int_equal(firn_store_list(store, NULL, keep_mark, &(firn_mark){0}, NULL), FIRN_OK);
     assert_int_equal(firn_store_now(store, &now, NULL), FIRN_OK);
@@ -409,61 +405,6 @@ static void by_tls(void **state) {
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-static int lost_replies;
-
-static void lose_reply(void) {
-    lost_replies += lose_replies(url_port(server->url));
-}
-
-static void a_lost_reply(void **state) {
-    mishap lost = {"reserve.sent", lose_reply, ""};
-    firn_store *store = NULL;
-    firn_error error = {0};
-    firn_request request = {"snow", ROW, "1", 10, 0, 0, 77, "", 0};
-    firn_mark held = {0, 0};
-    int64_t first = -1;
-    (void)state;
-    firn_store *other = open_store("%s", url_of("reply", ""));
-    drawn(other, "other", 1, 0, 0); /* the scripts are known */
-    give_all_back(other, "other");
-    firn_store_close(other);
-    assert_int_equal(try_open(&store, url_of("reply", ""), &lost, &error), FIRN_OK);
-    lost_replies = 0;
-    assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_EUNKNOWN);
-    assert_true(lost_replies >= 1);
-    assert_string_equal(lost.hits, "reserve.before reserve.sent ");
-    lost.name = NULL;
-    assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_EBUSY);
-    assert_int_equal(held.high, 10); /* the reservation counted once */
-    assert_true(held.grant == 77);
-    const firn_mark mine = {10, 77};
-    lost = (mishap){"give_back.sent", lose_reply, ""};
-    assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 4, &error), FIRN_EUNKNOWN);
-    lost.name = NULL;
-    assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 4, &error), FIRN_EBUSY);
-    assert_int_equal(mark_of(store, "snow").high, 4);
-    firn_store_close(store);
-}
-
-static void every_failpoint_is_met(void **state) {
-    mishap none = {NULL, NULL, ""};
-    firn_store *store = NULL;
-    firn_error error = {0};
-    const firn_mark mine = {20, 2};
-    (void)state;
-    assert_int_equal(try_open(&store, url_of("points", ""), &none, &error), FIRN_OK);
-    drawn(store, "snow", 1, 0, 0);
-    none.hits[0] = '\0';
-    drawn(store, "snow", 2, 0, 10);
-    assert_string_equal(none.hits, "reserve.before reserve.sent reserve.committed ");
-    none.hits[0] = '\0';
-    assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 15, &error), FIRN_OK);
-    if (strstr(none.hits, "give_back.before give_back.sent give_back.committed ") == NULL) {
-        fail_msg("%s", none.hits);
-    }
-    firn_store_close(store);
-}
-
 static void forgotten_scripts_are_sent_again(void **state) {
     char answer[100];
     (void)state;
@@ -496,59 +437,6 @@ static void back_after_a_restart(void **state) {
     firn_store_close(store);
 }
 
-static void a_stalled_server(void **state) {
-    (void)state;
-    firn_store *store = hurried_store(url_of("stalled", ""), "snow", NULL);
-    assert_true(engine_do(server, "pause", 0));
-    not_drawn(store, "snow", 2, FIRN_EUNKNOWN, "grant");
-    not_drawn(store, "snow", 3, FIRN_ESTORE, "cannot be used"); /* no login: nothing was sent */
-    assert_true(engine_do(server, "continue", 0));
-    drawn_at_last(store, "snow", 4);
-    firn_store_close(store);
-}
-
-static void the_next_host(void **state) {
-    (void)state;
-    url_of("hosts", "");
-    firn_store *store = open_store("redis://127.0.0.1:%d,localhost:%d?prefix=hosts", free_port(),
-                                   url_port(server->url));
-    drawn(store, "snow", 1, 0, 0);
-    firn_store_close(store);
-}
-
-static pid_t child;
-
-static void fork_here(void) {
-    child = fork();
-}
-
-static void a_child_in_a_verb(void **state) {
-    mishap cloned = {"reserve.sent", fork_here, ""};
-    firn_store *store = NULL;
-    firn_error error = {0};
-    firn_mark held;
-    int64_t first = -1;
-    int status = -1;
-    (void)state;
-    assert_int_equal(try_open(&store, url_of("fork", ""), &cloned, &error), FIRN_OK);
-    firn_store *other = open_store("%s", url_of("fork", ""));
-    drawn(other, "snow", 1, 0, 0); /* the script is known */
-    firn_store_close(other);
-    int code = draw(store, "snow", 0, 2, 0, &first, &held, &error);
-    cloned.name = NULL;
-    if (child == 0) {
-        bool told = code == FIRN_EFORKED && first == -1;
-        code = draw(store, "snow", 0, 3, 0, &first, &held, &error); /* on its own connection */
-        firn_store_close(store);
-        _exit(told && code == FIRN_OK ? 0 : 1);
-    }
-    assert_int_equal(code, FIRN_OK);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    drawn(store, "snow", 4, 0, 30); /* on the old one still */
-    firn_store_close(store);
-}
-
 /* A server's name is looked up by a thread, which is the parent's: the child needs another one. */
 static void a_child_finds_the_name(void **state) {
     int status = -1;
@@ -567,13 +455,6 @@ static void a_child_finds_the_name(void **state) {
     assert_int_equal(waitpid(born, &status, 0), born);
     assert_int_equal(status, 0);
     drawn(store, "snow", 2, 0, 10);
-    firn_store_close(store);
-}
-
-static void its_clock(void **state) {
-    (void)state;
-    firn_store *store = open_store("%s", url_of("clock", ""));
-    assert_true(clock_apart(store) < 5);
     firn_store_close(store);
 }
 
@@ -685,7 +566,7 @@ static void counters_are_shared(void **state) {
     firn_store *store = open_store("%s", url_of("counters", "&counters=1"));
     cli(answer, "DEL shared");
     snprintf(path, sizeof path, "%s/counted", server->folder);
-    child = fork();
+    const pid_t child = fork();
     if (child == 0) {
         _exit(run("redis-cli -p %d -r %d INCR shared >'%s'", url_port(server->url), TOGETHER, path)
                   ? 0
@@ -733,16 +614,10 @@ int main(void) {
         {"the permissions of the documentation are enough", few_permissions, 0, 0, 0},
         {"databases are apart, parameters are known", databases_are_apart, 0, 0, 0},
         {"TLS: who is there, and who asks", by_tls, 0, 0, 0},
-        {"a reply is lost: unknown, and the same grant is found", a_lost_reply, 0, 0, 0},
-        {"every failpoint is met", every_failpoint_is_met, 0, 0, 0},
         {"scripts that the server forgot are sent again", forgotten_scripts_are_sent_again, 0, 0,
          0},
         {"after a restart it continues automatically", back_after_a_restart, 0, 0, 0},
-        {"a server that stalls is given up in time", a_stalled_server, 0, 0, 0},
-        {"the next host is asked", the_next_host, 0, 0, 0},
-        {"a child of a fork in a verb has its own connection", a_child_in_a_verb, 0, 0, 0},
         {"a child finds the server by its name", a_child_finds_the_name, 0, 0, 0},
-        {"it tells its clock", its_clock, 0, 0, 0},
         {"plain counters are what INCR counts", counters_are_increments, 0, 0, 0},
         {"plain counters end", counters_end, 0, 0, 0},
         {"anything but a plain counter is refused", counters_refuse, 0, 0, 0},

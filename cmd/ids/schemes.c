@@ -145,6 +145,10 @@ static void put_node(output *out, const firn_scheme *scheme) {
         snprintf(text, sizeof text, "none: no store is needed");
     }
     output_wrap(out, "  node    ", 10, text);
+    const char *outage = describe_outage(scheme);
+    if (outage != NULL) {
+        output_wrap(out, "  outage  ", 10, outage);
+    }
 }
 
 static void put_order(output *out, const firn_scheme *scheme) {

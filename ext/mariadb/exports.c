@@ -32,7 +32,7 @@
 #define VALUE_UUID VALUE_STRING
 #define VALUE_TEXT VALUE_STRING
 
-#define GENERATOR(name, scheme, type)     VALUE_##type(name) FRAME(name)
-#define MARIADB_ISSUE(name, returns, ...) VALUE_##returns(name) FRAME(name)
-#define MARIADB_PURE(name, returns, ...)  VALUE_##returns(name) FRAME(name)
+#define GENERATOR(name, scheme, type, slots) VALUE_##type(name) FRAME(name)
+#define MARIADB_ISSUE(name, returns, ...)    VALUE_##returns(name) FRAME(name)
+#define MARIADB_PURE(name, returns, ...)     VALUE_##returns(name) FRAME(name)
 #include "../functions.def"

@@ -297,7 +297,7 @@ static int stamp(mariadb_call *call) {
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const function functions[FUNCTION_COUNT] = {
-#define GENERATOR(name, scheme, type)                                                              \
+#define GENERATOR(name, scheme, type, slots)                                                       \
     [FUNCTION_##name] = {#name, RETURNS_##type, next, NULL, scheme, "", "T", "[options]"},
 #define MARIADB_ISSUE(name, returns, work, scheme, field, types, words)                            \
     [FUNCTION_##name] = {#name, returns, work, NULL, scheme, field, types, words},

@@ -49,6 +49,8 @@ void firn_fail(const firn_error *error) __attribute__((noreturn));
 /* The same with the given text, "cause: cure". */
 void firn_refuse(int code, const char *format, ...) __attribute__((noreturn))
 pg_attribute_printf(2, 3);
+/* Logs the library's messages for people. */
+void firn_tell(void *self, const char *text);
 
 /* An SQL function, whose symbol ext/functions.def names: returns what `call` returns. */
 #define FIRN_ENTRY(symbol, call)                                                                   \
@@ -124,8 +126,8 @@ bool firn_node_is_given(const firn_recipe *recipe);
 uint64 firn_node_of(firn_recipe *recipe);
 /* Splits a number over the parts of the node that are not given. */
 void firn_node_split(firn_recipe *recipe, uint64 node, const char *source);
-/* Refuses a recipe if reserved IDs have no source, or two. `setting` names the setting that a
- * preloaded server needs. */
+/* In settings.c, or in firn_pure.c, which has no source: refuses a recipe if reserved IDs have no
+ * source, or two. `setting` names the setting that a preloaded server needs. */
 void firn_check_way(const firn_recipe *recipe, const char *setting);
 /* The bits of the sequence. Refuses schemes whose IDs are not one slot each: backends cannot share
  * their node. */
@@ -134,6 +136,18 @@ uint32 firn_check_slots(const firn_recipe *recipe);
 uint64 firn_slot_end_of(const firn_recipe *recipe, uint32 sequence_bits);
 /* The layout to which the namespace belongs: uuid1's for uuid6. */
 void firn_layout_of(char layout[FIRN_LAYOUT_SIZE], const firn_scheme *scheme);
+
+/* ---- waits (wait.c) -------------------------------------------------------------------------- */
+
+/* When the first wait of a call began, in ms of the steady clock; 0: it did not wait yet. */
+typedef int64 firn_patience;
+
+int64 firn_patience_left(firn_patience *waited); /* ms */
+/* Causes of a wait, as pg_stat_activity shows them. Before PostgreSQL 17 all are "Extension". */
+enum firn_wait { FIRN_WAIT_REQUESTS, FIRN_WAIT_RENEWER, FIRN_WAIT_CLOCK };
+uint32 firn_wait_event(enum firn_wait what);
+/* Sleeps until the server interrupts it, for `ms` at most. */
+void firn_nap(int64 ms);
 
 /* ---- shared memory (shared.c) ---------------------------------------------------------------- */
 
@@ -254,15 +268,6 @@ bool firn_shared_left_node(const char *text);
 /* Writes the present value of firn.node and the values of the last 25 s, each after a semicolon. */
 void firn_shared_list_nodes(char *out, size_t size);
 
-/* When the first wait of a call began, in ms of the steady clock; 0: it did not wait yet. */
-typedef int64 firn_patience;
-
-int64 firn_patience_left(firn_patience *waited); /* ms */
-/* Causes of a wait, as pg_stat_activity shows them. Before PostgreSQL 17 all are "Extension". */
-enum firn_wait { FIRN_WAIT_REQUESTS, FIRN_WAIT_RENEWER, FIRN_WAIT_CLOCK };
-uint32 firn_wait_event(enum firn_wait what);
-/* Sleeps until the server interrupts it, for `ms` at most. */
-void firn_nap(int64 ms);
 /* Waits until the renewer has done something so that `is_done` is true, which is asked with the
  * lock held. Refuses when the time is over. */
 void firn_await(bool (*is_done)(const void *what), const void *what, firn_patience *waited);
@@ -294,11 +299,6 @@ typedef struct firn_issuer {
 void firn_issuer_open(firn_issuer *issuer, const firn_recipe *recipe);
 void firn_issuer_close(firn_issuer *issuer);
 void firn_issuer_next(firn_issuer *issuer, firn_id *id);
-/* IDs of the backend's own generator. Waits if they are too far ahead of the clock, so that a long
- * INSERT continues. */
-void firn_next_of(firn_gen *gen, firn_id *id);
-/* Logs the library's messages for people. */
-void firn_tell(void *self, const char *text);
 
 /* ---- tables that only firn touches (private.c) ----------------------------------------------- */
 

@@ -213,6 +213,20 @@ static id_maker *find_maker(const char *scheme, const char *options, FunctionCal
 
 /* ---- one ID ---------------------------------------------------------------------------------- */
 
+/* Waits if the IDs are too far ahead of the clock, so that a long INSERT continues. */
+static void next_of_gen(firn_gen *gen, firn_id *id) {
+    firn_error error;
+    firn_patience waited = 0;
+    int code = firn_next(gen, id, &error);
+    for (; code == FIRN_EEXHAUSTED && firn_patience_left(&waited) > 0;
+         code = firn_next(gen, id, &error)) {
+        firn_nap(1);
+    }
+    if (code != FIRN_OK) {
+        firn_fail(&error);
+    }
+}
+
 static void next_of_stock(id_maker *maker, firn_id *id) {
     stock *stock = maker->stock;
     firn_error error;
@@ -230,7 +244,7 @@ static inline void next_of(id_maker *maker, firn_id *id) {
     } else if (maker->issuer != NULL) {
         firn_issuer_next(maker->issuer, id);
     } else {
-        firn_next_of(maker->gen, id);
+        next_of_gen(maker->gen, id);
     }
 }
 
@@ -284,7 +298,7 @@ static inline Datum issue(maker_place *place, const char *scheme, enum firn_type
                                : firn_datum(&id, type, place->maker->form);
 }
 
-#define GENERATOR(name, scheme, type)                                                              \
+#define GENERATOR(name, scheme, type, slots)                                                       \
     static maker_place place_of_##name;                                                            \
     FIRN_ENTRY(name, issue(&place_of_##name, scheme, FIRN_AS_##type))
 #include "../functions.def"

@@ -302,20 +302,3 @@ void firn_issuer_next(firn_issuer *issuer, firn_id *id) {
         finish(issuer, id);
     }
 }
-
-void firn_next_of(firn_gen *gen, firn_id *id) {
-    firn_error error;
-    firn_patience waited = 0;
-    int code = firn_next(gen, id, &error);
-    for (; code == FIRN_EEXHAUSTED && firn_patience_left(&waited) > 0;
-         code = firn_next(gen, id, &error)) {
-        firn_nap(1);
-    }
-    if (code != FIRN_OK) {
-        firn_fail(&error);
-    }
-}
-
-void firn_tell(void *self, const char *text) {
-    ereport(LOG, (errmsg("firn: %s", text)));
-}

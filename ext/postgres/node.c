@@ -166,20 +166,6 @@ uint64 firn_node_of(firn_recipe *recipe) {
     return join(recipe);
 }
 
-void firn_check_way(const firn_recipe *recipe, const char *setting) {
-    bool store = firn_setting_store[0] != '\0';
-    if (store && firn_setting_node[0] != '\0') {
-        firn_refuse(FIRN_EUSAGE, "firn.store gives each backend its own node and firn.node "
-                                 "is set: unset one of them");
-    }
-    if (!store && firn_slots == NULL) {
-        firn_refuse(FIRN_EWINDOW,
-                    "%s needs reserved slots: put firn into shared_preload_libraries, restart and "
-                    "set %s, or set firn.store",
-                    recipe->scheme.name, setting);
-    }
-}
-
 /* ---- slots ----------------------------------------------------------------------------------- */
 
 uint64 firn_slot_end_of(const firn_recipe *recipe, uint32 sequence_bits) {

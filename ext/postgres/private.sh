@@ -11,7 +11,7 @@ private_start() {
     cp "$bin/postgres" "$bin/initdb" "$bin/pg_ctl" "$prefix$bin"
     for file in "$bin"/* "$library"/* "$share"/* "$share"/extension/*; do
         case ${file##*/} in
-        firn.so | firn.control | firn--*) continue ;; # of an installed firn: not to be written through its link
+        firn.so | firn_pure.so | firn.control | firn_pure.control | firn--* | firn_pure--*) continue ;; # of an installed firn: not to be written through its link
         esac
         [ -e "$prefix$file" ] || ln -s "$file" "$prefix$file"
     done

@@ -125,6 +125,20 @@ static void define(void) {
     MarkGUCPrefixReserved("firn");
 }
 
+void firn_check_way(const firn_recipe *recipe, const char *setting) {
+    bool store = firn_setting_store[0] != '\0';
+    if (store && firn_setting_node[0] != '\0') {
+        firn_refuse(FIRN_EUSAGE, "firn.store gives each backend its own node and firn.node "
+                                 "is set: unset one of them");
+    }
+    if (!store && firn_slots == NULL) {
+        firn_refuse(FIRN_EWINDOW,
+                    "%s needs reserved slots: put firn into shared_preload_libraries, restart and "
+                    "set %s, or set firn.store",
+                    recipe->scheme.name, setting);
+    }
+}
+
 /* ---- loading --------------------------------------------------------------------------------- */
 
 PG_MODULE_MAGIC;

@@ -78,6 +78,10 @@ void firn_refuse(int code, const char *format, ...) {
     firn_fail(&error);
 }
 
+void firn_tell(void *self, const char *text) {
+    ereport(LOG, (errmsg("firn: %s", text)));
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* Seconds from 1970 to 2000, where the server's timestamps begin. */
