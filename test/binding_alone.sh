@@ -138,7 +138,7 @@ if package rust; then
         printf '[package]\nname = "app"\nversion = "0.0.0"\nedition = "%s"\n[dependencies]\nfirn = { path = "%s", features = ["vendored"] }\n' \
             "$1" "$there/rust" >"$TMPDIR/crate/Cargo.toml"
         rm -f "$TMPDIR/crate/Cargo.lock"
-        check "a new project of edition $1 is built, offline" env -C "$TMPDIR/crate" -u CARGO_TARGET_DIR CARGO_HOME="$TMPDIR/home/cargo" \
+        check "a new project of edition $1 is built, offline" env -C "$TMPDIR/crate" -u CARGO_TARGET_DIR CARGO_HOME="$TMPDIR/cargo" \
             RUSTC="$2/rustc" "$2/cargo" build -q --offline --target-dir "$TMPDIR/crate/target"
         same "... and the samples of the pages run, alone" "7 1" "$(empty "$TMPDIR/crate/target/debug/app" 2>&1 | wc -l) $(
             empty "$TMPDIR/crate/target/debug/short" 2>&1 | grep -cxE '[0-9]{19}')"
