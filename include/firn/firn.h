@@ -612,6 +612,7 @@ typedef struct firn_status {
     bool unsafe;        /* the store or a key allows the loss of acknowledged writes */
     int64_t max_count;  /* the most IDs that one call can issue */
     bool stays;         /* after a clock rollback: IDs keep the time until the clock catches up */
+    uint64_t contended; /* how often a thread tried again, because another one took its slot */
     int64_t reserve_ms; /* how long the reserve of the machine lasts without the store; 0: none */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
