@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEND_NS INT64_C(10000000000) /* between two looks at the refills */
+#define TEND_NS INT64_C(10000000000) /* between two looks at the refills, */
+#define LACK_NS INT64_C(500000000)   /* and while nodes are missing */
 
 /* ---- refills --------------------------------------------------------------------------------- */
 
@@ -54,7 +55,10 @@ static int add_spare(firn__machine *machine, int64_t present, firn_error *error)
     firn_mark held;
     const int64_t last = present + firn__slots_of(machine->gen, 1) - 1;
     const firn_request claim = {.earliest = present, .latest = last};
-    int code = firn__claim_spare(machine->gen, machine->shared, last, &node, error);
+    int code = firn__machine_reach(machine, error);
+    if (code == FIRN_OK) {
+        code = firn__claim_spare(machine->gen, machine->shared, last, &node, error);
+    }
     if (code != FIRN_OK || !firn__claimable_allows(machine->gen, node)) {
         return code;
     }
@@ -64,7 +68,7 @@ static int add_spare(firn__machine *machine, int64_t present, firn_error *error)
 }
 
 /* One node after the other; the first failure of the store ends it. */
-static int tend_all(firn__machine *machine, int64_t present, firn_error *error) {
+static int tend_all(firn__machine *machine, int64_t present, bool *lacks, firn_error *error) {
     firn__machine_list list;
     firn_mark held;
     int code = firn__machine_nodes(machine, &list, error);
@@ -82,6 +86,7 @@ static int tend_all(firn__machine *machine, int64_t present, firn_error *error) 
     }
     if (code == FIRN_OK && live < wanted) {
         code = add_spare(machine, present, error);
+        *lacks = code == FIRN_OK && live + 1 < wanted;
     }
     if (firn__machine_nodes(machine, &list, NULL) == FIRN_OK) {
         note_end(machine, &list);
@@ -92,15 +97,16 @@ static int tend_all(firn__machine *machine, int64_t present, firn_error *error) 
 static void tend(firn__machine *machine) {
     firn_error error = {0};
     int64_t present;
+    bool lacks = false;
     if (firn__machine_steady_ns(machine) < machine->tend_ns ||
         firn__machine_present(machine, &present, NULL) != FIRN_OK) {
         return;
     }
-    if (tend_all(machine, present, &error) != FIRN_OK) {
+    if (tend_all(machine, present, &lacks, &error) != FIRN_OK) {
         firn__count(&machine->failures);
         firn__count(&machine->gen->live->any.store_errors);
     }
-    machine->tend_ns = firn__machine_steady_ns(machine) + TEND_NS;
+    machine->tend_ns = firn__machine_steady_ns(machine) + (lacks ? LACK_NS : TEND_NS);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -114,8 +120,8 @@ static int pass(firn__machine *machine, const firn_request *given, int64_t *firs
                 firn_error *error) {
     firn_request request = *given;
     firn__store_clock clock;
-    int code = FIRN_OK;
-    if (request.guard_tick_ns > 0) {
+    int code = firn__machine_reach(machine, error);
+    if (code == FIRN_OK && request.guard_tick_ns > 0) {
         code = firn__machine_look(machine, &clock, error);
         if (code == FIRN_OK) {
             code = firn__reach_guard_of(machine->gen, &clock, false, &request, error);
@@ -222,7 +228,9 @@ static int machine_give_back(void *self, const char *ns, const char *key, const 
             return firn__engine_ops.give_back(machine->engine, machine->ns, key, mine, high, error);
         }
     }
-    return firn_store_give_back(machine->shared, ns, key, mine, high, error);
+    int code = firn__machine_reach(machine, error);
+    return code == FIRN_OK ? firn_store_give_back(machine->shared, ns, key, mine, high, error)
+                           : code;
 }
 
 static int list_own(firn__machine *machine, firn_visit *visit, void *context, firn_error *error) {
@@ -249,9 +257,11 @@ static int list_own(firn__machine *machine, firn_visit *visit, void *context, fi
 static int machine_list(void *self, const char *ns, firn_visit *visit, void *context,
                         firn_error *error) {
     firn__machine *machine = self;
-    return ns != NULL && strcmp(ns, machine->ns) == 0
-               ? list_own(machine, visit, context, error)
-               : firn_store_list(machine->shared, ns, visit, context, error);
+    if (ns != NULL && strcmp(ns, machine->ns) == 0) {
+        return list_own(machine, visit, context, error);
+    }
+    int code = firn__machine_reach(machine, error);
+    return code == FIRN_OK ? firn_store_list(machine->shared, ns, visit, context, error) : code;
 }
 
 /* Between two refills, the time that has passed since the last. Of a process that was idle for
@@ -346,9 +356,9 @@ static int recall_clock(firn__machine *machine, firn_error *error) {
 }
 
 /* The reserve of a shared store that is there is looked at once when it is opened. */
-static int begin_reserve(firn__machine *machine, firn_error *error) {
+static int begin_reserve(firn__machine *machine, const char *shown, firn_error *error) {
     firn__store_clock clock;
-    int code = firn__machine_file_open(machine, error);
+    int code = firn__machine_file_open(machine, shown, error);
     if (code == FIRN_OK) {
         code = firn__machine_bind(machine, error);
     }
@@ -358,7 +368,40 @@ static int begin_reserve(firn__machine *machine, firn_error *error) {
     return code == FIRN_OK && !machine->clocked ? firn__machine_look(machine, &clock, error) : code;
 }
 
-int firn__machine_open(firn_gen *gen, firn_error *error) {
+/* The name of the shared store, by which the file tells reserves of two stores apart, and how to
+ * open it later. */
+static int name_shared(firn__machine *machine, const firn_config *config,
+                       char shown[FIRN__STORE_URL_SIZE], firn_error *error) {
+    const firn_gen *gen = machine->gen;
+    const char *url = config->store_url != NULL ? config->store_url : gen->keys.store;
+    if (url == NULL && config->store != NULL) {
+        return firn__fail(
+            error, FIRN_EUSAGE,
+            "a reserve needs the name of its store: set store_url of firn_config too");
+    }
+    if (url == NULL) { /* the default store, on this machine */
+        snprintf(shown, FIRN__STORE_URL_SIZE, "%s", firn__store_url(gen->store));
+        return FIRN_OK;
+    }
+    if (config->store_options != NULL) {
+        machine->options = *config->store_options;
+    }
+    machine->options.unsafe = machine->options.unsafe || gen->keys.unsafe_ != 0;
+    machine->options.notice = NULL;
+    if (machine->options.wait_ms == 0) {
+        machine->options.wait_ms = gen->keys.max_wait_ms > 0 ? gen->keys.max_wait_ms : 1;
+    }
+    if (machine->options.module_dir != NULL) {
+        snprintf(machine->module_dir, sizeof machine->module_dir, "%s",
+                 machine->options.module_dir);
+        machine->options.module_dir = machine->module_dir;
+    }
+    snprintf(machine->url, sizeof machine->url, "%s", url);
+    return firn__store_shown(shown, url, error);
+}
+
+int firn__machine_open(firn_gen *gen, const firn_config *config, firn_error *error) {
+    char shown[FIRN__STORE_URL_SIZE];
     static const firn_store_ops ops = {.version = FIRN_STORE_OPS_VERSION,
                                        .scheme = "reserve",
                                        .reserve = machine_reserve,
@@ -378,7 +421,10 @@ int firn__machine_open(firn_gen *gen, firn_error *error) {
     machine->shared = gen->store;
     machine->reserve_ms = gen->keys.reserve_ms;
     machine->trusts = gen->keys.reserve_trust_ != 0;
-    int code = begin_reserve(machine, error);
+    int code = name_shared(machine, config, shown, error);
+    if (code == FIRN_OK) {
+        code = begin_reserve(machine, shown, error);
+    }
     if (code == FIRN_OK) {
         code = firn_store_wrap(&wrapped, &ops, machine, error);
     }
@@ -386,7 +432,7 @@ int firn__machine_open(firn_gen *gen, firn_error *error) {
         machine_close(machine);
         return code;
     }
-    machine->owns_shared = gen->own_store;
+    machine->owns_shared = machine->owns_shared || gen->own_store;
     gen->store = wrapped;
     gen->own_store = true;
     gen->machine = machine;

@@ -50,8 +50,11 @@ typedef struct firn__machine_life {
 
 typedef struct firn__machine {
     firn_gen *gen;
-    firn_store *shared;
+    firn_store *shared; /* NULL: the shared store was away when the generator was opened, */
     bool owns_shared;
+    char url[FIRN__STORE_URL_SIZE]; /* and this is its URL */
+    char module_dir[1024];
+    firn_store_options options;
     int64_t reserve_ms;
     bool trusts; /* reserve_trust=1 */
 
@@ -78,7 +81,8 @@ typedef struct firn__machine {
 
 /* ---- machine_file.c: the local file ---------------------------------------------------------- */
 
-int firn__machine_file_open(firn__machine *machine, firn_error *error);
+/* `shown`: the URL of the shared store. */
+int firn__machine_file_open(firn__machine *machine, const char *shown, firn_error *error);
 void firn__machine_file_close(firn__machine *machine);
 /* Did this machine make the file? FIRN_ESTORE: it may be a copy, and the shared store is away. If
  * the store is there, the rights of a copy are closed. */
@@ -111,6 +115,8 @@ int firn__machine_nodes(firn__machine *machine, firn__machine_list *list, firn_e
 /* ---- machine_refill.c: the shared store ------------------------------------------------------ */
 
 int64_t firn__machine_steady_ns(const firn__machine *machine);
+/* Opens the shared store if it was away. FIRN_ESTORE: it still is. */
+int firn__machine_reach(firn__machine *machine, firn_error *error);
 /* Reads the shared store's clock. */
 int firn__machine_look(firn__machine *machine, firn__store_clock *clock, firn_error *error);
 /* The first slot of the present tick, by the last reading of the shared store's clock. */
@@ -127,9 +133,10 @@ int firn__machine_return(firn__machine *machine, const char *key, firn_error *er
 
 /* ---- machine.c ------------------------------------------------------------------------------- */
 
-/* Makes the reserve the generator's store, if a key sets it. A listing of machine->ns has the nodes
+/* Makes the reserve the generator's store, if a key sets it. The generator has no store yet if the
+ * shared store is away: it is opened later, by the URL of the configuration. A listing of machine->ns has the nodes
  * of the reserve; of another namespace, the nodes of the shared store. */
-int firn__machine_open(firn_gen *gen, firn_error *error);
+int firn__machine_open(firn_gen *gen, const firn_config *config, firn_error *error);
 /* FIRN_EBUSY: each node of the reserve is in use, until the mark `soonest` at least, and no other
  * can be asked for: `why`. */
 int firn__machine_wait(firn_gen *gen, int64_t soonest, int64_t latest, const firn_error *why,

@@ -267,14 +267,14 @@ static void renew_instance(void *life) {
 }
 
 /* Two stores have two reserves in one file, and two names of one store too: their nodes differ. */
-static void name_local(firn__machine *machine) {
-    const char *ns = machine->gen->ns, *url = firn__store_url(machine->shared);
+static void name_local(firn__machine *machine, const char *shown) {
+    const char *ns = machine->gen->ns;
     const uint64_t sum =
-        firn__hash(firn__hash(FIRN__HASH_START, ns, strlen(ns) + 1), url, strlen(url));
+        firn__hash(firn__hash(FIRN__HASH_START, ns, strlen(ns) + 1), shown, strlen(shown));
     snprintf(machine->ns, sizeof machine->ns, "%.200s @%016" PRIx64, ns, sum);
 }
 
-int firn__machine_file_open(firn__machine *machine, firn_error *error) {
+int firn__machine_file_open(firn__machine *machine, const char *shown, firn_error *error) {
     char url[FIRN__STORE_URL_SIZE];
     const firn__keys *keys = &machine->gen->keys;
     const firn_store_options options = {.unsafe = keys->unsafe_ != 0,
@@ -287,7 +287,7 @@ int firn__machine_file_open(firn__machine *machine, firn_error *error) {
     }
     snprintf(machine->path, sizeof machine->path, "%.*s", (int)strcspn(url + 7, "?"), url + 7);
     machine->boot = (uint32_t)digest_file("/proc/sys/kernel/random/boot_id");
-    name_local(machine);
+    name_local(machine, shown);
     machine->life = firn__wiped(sizeof *machine->life, &code, error);
     if (machine->life == NULL) {
         return code;
@@ -327,7 +327,10 @@ static int shut_copy(firn__machine *machine, bool moved, firn_error *error) {
     if (code != FIRN_OK || list.count == 0) {
         return code;
     }
-    code = firn_store_list(machine->shared, machine->gen->ns, nothing, NULL, &why);
+    code = firn__machine_reach(machine, &why);
+    if (code == FIRN_OK) {
+        code = firn_store_list(machine->shared, machine->gen->ns, nothing, NULL, &why);
+    }
     if (code == FIRN_OK || code == 1) {
         code = FIRN_OK;
         for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {

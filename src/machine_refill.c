@@ -34,8 +34,20 @@ int64_t firn__machine_steady_ns(const firn__machine *machine) {
     return now;
 }
 
+int firn__machine_reach(firn__machine *machine, firn_error *error) {
+    if (machine->shared != NULL) {
+        return FIRN_OK;
+    }
+    int code = firn_store_open(&machine->shared, machine->url, &machine->options, error);
+    machine->owns_shared = machine->owns_shared || code == FIRN_OK;
+    return code;
+}
+
 int firn__machine_look(firn__machine *machine, firn__store_clock *clock, firn_error *error) {
-    int code = firn__reach_read(machine->gen, machine->shared, clock, error);
+    int code = firn__machine_reach(machine, error);
+    if (code == FIRN_OK) {
+        code = firn__reach_read(machine->gen, machine->shared, clock, error);
+    }
     if (code == FIRN_OK) {
         machine->clocked = true;
         machine->there = clock->least;
@@ -412,8 +424,9 @@ int firn__machine_return(firn__machine *machine, const char *key, firn_error *er
     }
     const firn_mark mine = {right.end, right.grant};
     const int64_t down = right.mark.high > right.first ? right.mark.high : right.first;
-    code = down < right.end
+    code = firn__machine_reach(machine, error);
+    code = code == FIRN_OK && down < right.end
                ? firn_store_give_back(machine->shared, machine->gen->ns, key, &mine, down, error)
-               : FIRN_OK;
+               : code;
     return code == FIRN_EBUSY ? FIRN_OK : code; /* given back before */
 }

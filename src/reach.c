@@ -187,9 +187,10 @@ int firn__reach_window(firn_gen *gen, firn_error *error) {
             keys->reach_ != FIRN__REACH_15S ? "" : ", or set reach=10min for a new namespace");
     }
     if (window_ms == 0) {
-        window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
-                    : gen->fixed                                       ? 3000
-                                                                       : firn__reach_usual_ms(gen);
+        window_ms = !gen->reserved || (gen->store != NULL && firn__store_embedded(gen->store))
+                        ? 2000
+                    : gen->fixed ? 3000
+                                 : firn__reach_usual_ms(gen);
         window_ms = gen->reserved && window_ms > rest ? rest : window_ms;
     }
     if (keys->reserve_ms > 0 && window_ms > FROM_RESERVE_MS) {

@@ -214,6 +214,11 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
     return FIRN_OK;
 }
 
+int firn__store_shown(char shown[URL_SIZE], const char *url, firn_error *error) {
+    char engine[32];
+    return split_url(engine, shown, url, error);
+}
+
 int firn__store_beside(char url[URL_SIZE], const char *path, const char *name, firn_error *error) {
     if (path == NULL) {
         return default_url(url, name, error);

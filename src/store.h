@@ -20,6 +20,9 @@ int firn__store_beside(char url[FIRN__STORE_URL_SIZE], const char *path, const c
 int firn__store_drive(void **library, const firn_driver **driver, void **self, const char *url,
                       const firn_store_options *options, firn_error *error);
 
+/* A URL without its password, as firn__store_url shows it. FIRN_EUSAGE. */
+int firn__store_shown(char shown[FIRN__STORE_URL_SIZE], const char *url, firn_error *error);
+
 /* memory.c */
 extern const firn_driver firn__store_memory;
 

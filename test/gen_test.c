@@ -1132,7 +1132,7 @@ static const char *pair(const struct number *number, int64_t value) {
     bool lead = strcmp(number->name, "max_lead") == 0, back = strcmp(number->name, "max_back") == 0,
          window = strcmp(number->name, "window") == 0;
     snprintf(reserve, sizeof reserve,
-             " reach=1h ns=longest unsafe=1 reserve_path=%.300s/reserve.db",
+             " reach=1h ns=longest unsafe=1 store=memory: reserve_path=%.300s/reserve.db",
              folder != NULL ? folder : FIRN_BUILD_DIR);
     snprintf(text, sizeof text, "%s=%" PRId64 "%s%s", number->name, value, number->unit,
              strcmp(number->name, "reserve") == 0 ? reserve

@@ -104,10 +104,23 @@ static int end_world(void **state) {
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
+static int open_with_url(firn_gen **gen, const char *keys, firn_error *error) {
+    const firn_config config = {.size = sizeof config,
+                                .scheme = LAYOUT,
+                                .keys = keys,
+                                .store = world.store,
+                                .store_url = "elsewhere:",
+                                .clock = &world.hands,
+                                .entropy = &world.entropy,
+                                .notice = hear,
+                                .note = "test"};
+    return firn_open_with(gen, &config, error);
+}
+
 static int try_process(firn_gen **gen, const char *path, const char *more, firn_error *error) {
     char keys[900];
     snprintf(keys, sizeof keys, KEYS " reserve_path=%s %s", path, more);
-    return try_open(gen, LAYOUT, keys, false, error);
+    return open_with_url(gen, keys, error);
 }
 
 static firn_gen *process_of(const char *path, const char *more) {
@@ -352,7 +365,7 @@ static void what_is_not_in_the_reserve_is_refused(void **state) {
     char keys[600];
     snprintf(keys, sizeof keys, "ns=new reach=1h reserve=1h unsafe=1 max_wait=0 reserve_path=%s",
              file);
-    assert_int_equal(try_open(&other, LAYOUT, keys, false, &error), FIRN_ESTORE);
+    assert_int_equal(open_with_url(&other, keys, &error), FIRN_ESTORE);
     takes(gen);
     closed(gen);
 }
@@ -366,7 +379,9 @@ static void a_reserve_needs_its_reach_and_claimed_nodes(void **state) {
     refused("uuid7", "reserve=1h", FIRN_EUSAGE, "that firn claims");
     refused(LAYOUT, "ns=a reserve=1h reach=1h mode=online", FIRN_EUSAGE, "set mode=window");
     refused(LAYOUT, "ns=a reserve=61min reach=1h", FIRN_ERANGE, "10s to 1h");
-    refused(LAYOUT, "ns=a reserve=1h reach=1h reserve_path=/proc/none/reserve.db", FIRN_ESTORE, "");
+    refused(LAYOUT, "ns=a reserve=1h reach=1h", FIRN_EUSAGE, "set store_url");
+    refused(LAYOUT, "ns=a reserve=1h reach=1h store=memory: reserve_path=/proc/none/reserve.db",
+            FIRN_ESTORE, "");
 }
 
 /* Windows are short, with any `window`, because a closed reserve ends them. */

@@ -383,7 +383,8 @@ const char *firn__store_url(const firn_store *store) {
     return "";
 }
 
-int firn__machine_open(firn_gen *gen, firn_error *error) {
+int firn__machine_open(firn_gen *gen, const firn_config *config, firn_error *error) {
+    (void)config;
     return gen->keys.reserve_ms == 0 ? FIRN_OK : no_store(error);
 }
 

@@ -191,7 +191,8 @@ int nodes_resume(session *s, firn_store *store) {
     firn_error error = {0};
     if (s->option[OPTION_ALL_STOPPED] == NULL) {
         return fail_usage(s, "resume ends the guard after a loss, so IDs repeat if a process from "
-                             "before still runs: stop every process, then add --all-stopped");
+                             "before still runs: stop every process, remove every reserve, then "
+                             "add --all-stopped");
     }
     int code = firn_store_list(store, NULL, see_holding, &survey, &error);
     if (survey.full) {

@@ -116,10 +116,15 @@ static void tell_note(void *self, const char *text) {
 static int open_gen(firn_gen **out, server_generator *generator, firn_store *store,
                     firn_error *error) {
     char keys[KEYS_SIZE + 32];
+    const firn_store_options options = renewer_options();
     firn_config config = {.size = sizeof config,
                           .scheme = generator->text,
                           .keys = keys,
                           .store = store,
+                          .store_url = generator->renewer != NULL ? renewer_url(generator->renewer)
+                                       : store == no_store()      ? "none:"
+                                                                  : NULL,
+                          .store_options = &options,
                           .notice = store == no_store() ? NULL : tell_note,
                           .notice_self = generator,
                           .has_renewer = true};
@@ -153,8 +158,12 @@ static void keep_window(server_generator *generator) {
 int generator_open(server_generator *generator, firn_error *error) {
     firn_gen *gen;
     int64_t wait_ms = 0;
+    char reserve[FIRN_NS_SIZE];
     firn_store *store = renewer_store(generator->renewer, error);
-    int code = store == NULL ? error->code : open_gen(&gen, generator, store, error);
+    keys_value(reserve, generator->keys, "reserve");
+    /* With a reserve, the generator continues without the store, and opens it later. */
+    int code =
+        store == NULL && reserve[0] == '\0' ? error->code : open_gen(&gen, generator, store, error);
     if (code != FIRN_OK) {
         return code;
     }

@@ -194,9 +194,18 @@ static void tell_made(void *self, const char *text) {
     log_event(LOG_LEVEL_INFO, "store created", "store", renewer->shown, "why", text, NULL);
 }
 
+firn_store_options renewer_options(void) {
+    return (firn_store_options){.unsafe = unsafe, .must_exist = existing};
+}
+
+const char *renewer_url(const store_renewer *renewer) {
+    return renewer->url;
+}
+
 static int open_store(store_renewer *renewer) {
-    const firn_store_options options = {
-        .unsafe = unsafe, .must_exist = existing, .notice = tell_made, .notice_self = renewer};
+    firn_store_options options = renewer_options();
+    options.notice = tell_made;
+    options.notice_self = renewer;
     atomic_store_explicit(&renewer->busy_ms, monotonic_ms(), memory_order_seq_cst);
     int code = firn_store_open(&renewer->engine, renewer->url, &options, &renewer->why);
     atomic_store_explicit(&renewer->busy_ms, 0, memory_order_seq_cst);

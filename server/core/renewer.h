@@ -76,6 +76,10 @@ bool renewer_is_of(size_t i, const char *url);
 /* Renewer's thread only: the open store; NULL with the reason. */
 firn_store *renewer_store(store_renewer *renewer, firn_error *error);
 
+/* For a generator that opens the store itself, because it is away. */
+const char *renewer_url(const store_renewer *renewer);
+firn_store_options renewer_options(void);
+
 /* The state of a renewer, for /readyz, /metrics and INFO. */
 typedef struct renewer_state {
     char url[256]; /* without its password */
