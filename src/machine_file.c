@@ -89,6 +89,7 @@ void firn__pending_read(firn__pending *pending, const firn_records *seen) {
 
 int firn__machine_begin(firn__machine *machine, firn_records *seen, const char *key,
                         firn_error *error) {
+    machine->life->used = 1; /* a child has a separate one */
     *seen = (firn_records){
         .ns = machine->ns, .key = key, .alive = &machine->life->used, .layout = "", .note = ""};
     int code = machine->driver->begin(machine->file, seen, FIRN_VERB_RESERVE, error);

@@ -265,8 +265,14 @@ static int write_right(refilling *f, bool closes, bool *done_before, firn_error 
 static void declare_loss(firn__machine *machine) {
     const firn_relabel loss = {FIRN_ALL_NAMES, FIRN__GONE_BACK, FIRN__GONE_BACK, 0, false};
     firn_error error = {0};
+    firn_store *store = NULL;
     int64_t floor;
     int code = firn_store_relabel(machine->shared, &loss, &floor, &error);
+    if (code == FIRN_EUSAGE && machine->url[0] != '\0') { /* a program wrapped the store */
+        code = firn_store_open(&store, machine->url, &machine->options, &error);
+        code = code == FIRN_OK ? firn_store_relabel(store, &loss, &floor, &error) : code;
+        firn_store_close(store);
+    }
     firn__gen_notice(machine->gen,
                      "the store of %.60s has lost reservations, as the reserve of this machine "
                      "shows%s%s",

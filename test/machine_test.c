@@ -12,6 +12,9 @@
 #include "generating.h"
 #include "machine.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #define LAYOUT "time:41/ms@@2024-01-01 node:4 sequence:2" /* 4 slots a tick */
 #define KEYS   "ns=r reach=1h reserve=1h unsafe=1 max_wait=0"
 #define MINUTE (60 * SECOND)
@@ -79,6 +82,7 @@ static const firn_store_ops shared_ops = {.version = FIRN_STORE_OPS_VERSION,
                                           .now = shared_now,
                                           .close = recorder_close};
 
+static const char *shared_url; /* which names the reserve */
 static char file[400];
 static uint64_t *ids; /* everything that was issued */
 static size_t issued, room;
@@ -88,6 +92,7 @@ static int begin_world(void **state) {
     told = answers = 0;
     at_give_back = at_reserve = NULL;
     issued = 0;
+    shared_url = "elsewhere:";
     if (world_new(state) != 0 || set_up_in_memory(state) != 0) {
         return 1;
     }
@@ -109,7 +114,7 @@ static int open_with_url(firn_gen **gen, const char *keys, firn_error *error) {
                                 .scheme = LAYOUT,
                                 .keys = keys,
                                 .store = world.store,
-                                .store_url = "elsewhere:",
+                                .store_url = shared_url,
                                 .clock = &world.hands,
                                 .entropy = &world.entropy,
                                 .notice = hear,
@@ -814,33 +819,35 @@ static void a_refill_that_is_no_continuation_raises_the_mark(void **state) {
 
 /* ---- the store lost reservations ------------------------------------------------------------- */
 
-static void a_mark_below_the_ceiling_is_a_loss_for_everybody(void **state) {
-    (void)state;
-    firn_store *lossy;
+static void lose_a_refill(bool wrapped) {
+    firn_store *lossy, *usual = world.store, *operator, * real = world.log.real;
     firn_store_options options = {.unsafe = true};
     assert_int_equal(firn_store_open(&lossy, url, &options, NULL), FIRN_OK);
-    firn_store *usual = world.store;
-    world.store = lossy;
+    world.log.real = lossy;
+    world.store = wrapped ? usual : lossy;
+    shared_url = url;
     firn_gen *gen = process_of(file, "reserve_nodes=1");
     takes(gen);
     char key[FIRN_KEY_SIZE];
     strcpy(key, key_of(gen));
     const firn__right right = right_of(gen, key);
     const firn_mark mine = {right.end, right.grant};
-    firn_store *operator;
     assert_int_equal(firn_store_open(&operator, url, &options, NULL), FIRN_OK);
     assert_int_equal(firn_store_give_back(operator, "r", key, &mine, right.first + 8, NULL),
                      FIRN_OK);
     kill_process(gen); /* after a restart only the file remembers */
     firn_store_close(lossy);
     assert_int_equal(firn_store_open(&lossy, url, &options, NULL), FIRN_OK);
-    world.store = lossy;
+    world.log.real = lossy;
+    world.store = wrapped ? usual : lossy;
     pass(&world.clock, 10 * MINUTE);
     gen = process_of(file, "reserve_nodes=1");
     takes(gen);
     assert_string_equal(key_of(gen), key);
     refill_of(gen, key, FIRN_EBUSY);
-    assert_non_null(strstr(world.notice, "has lost reservations"));
+    assert_non_null(
+        strstr(world.notice, "has lost reservations, as the reserve of this machine shows"));
+    assert_null(strstr(world.notice, "shows:"));
     assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN); /* the machine keeps its slots */
     takes(gen);
     firn_gen *other = NULL;
@@ -854,7 +861,49 @@ static void a_mark_below_the_ceiling_is_a_loss_for_everybody(void **state) {
     closed(gen);
     firn_store_close(operator);
     firn_store_close(lossy);
+    world.log.real = real;
     world.store = usual;
+}
+
+static void a_mark_below_the_ceiling_is_a_loss_for_everybody(void **state) {
+    (void)state;
+    lose_a_refill(false);
+}
+
+static void so_it_is_if_the_program_has_wrapped_its_store(void **state) {
+    (void)state;
+    lose_a_refill(true);
+}
+
+/* ---- children ---------------------------------------------------------------------------------- */
+
+static void a_child_has_another_node(void **state) {
+    (void)state;
+    int ends[2];
+    uint64_t id = 0;
+    firn_gen *gen = process();
+    takes(gen);
+    pass(&world.clock, SECOND);
+    takes(gen); /* the spare node is there */
+    away = true;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        firn_id own = {0};
+        const bool done = firn_next(gen, &own, NULL) == FIRN_OK;
+        _exit(done && write(ends[1], &own.low, sizeof own.low) == sizeof own.low ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(ends[0], &id, sizeof id), sizeof id);
+    keep_id(id);
+    takes(gen);
+    nothing_twice();
+    close(ends[0]);
+    close(ends[1]);
+    closed(gen);
 }
 
 /* ---- give back ------------------------------------------------------------------------------- */
@@ -978,6 +1027,8 @@ int main(void) {
         TEST(a_refill_that_met_its_own_grant_is_left_to_the_fence),
         TEST(a_refill_that_is_no_continuation_raises_the_mark),
         TEST(a_mark_below_the_ceiling_is_a_loss_for_everybody),
+        TEST(so_it_is_if_the_program_has_wrapped_its_store),
+        TEST(a_child_has_another_node),
         TEST(a_reserve_is_closed_before_it_is_given_back),
         TEST(what_was_sent_twice_or_is_pending_is_not_given_back),
         TEST(a_damaged_note_is_no_right),
