@@ -116,9 +116,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     s->link.engine = &engine;
     s->db = (MYSQL *)(void *)s;
     s->link.socket = -1;
+    bool lost;
     int code = (data[0] & 1) != 0 ? greet(s, &error) : FIRN_OK;
     if (code == FIRN_OK && (data[0] & 1) != 0) {
-        code = maria_check_table(s, &error);
+        code = maria_check_table(s, &lost, &error);
     }
     lie_told(code, &error);
     if (code == FIRN_OK) {

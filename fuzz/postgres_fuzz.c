@@ -68,7 +68,7 @@ static void lie_asked(void) {
 
 static void lie_transaction(const char *text) {
     lie_inside = strncmp(text, "BEGIN", 5) == 0 ||
-                 (lie_inside && strcmp(text, "COMMIT") != 0 && strcmp(text, "ROLLBACK") != 0);
+                 (lie_inside && strncmp(text, "COMMIT", 6) != 0 && strcmp(text, "ROLLBACK") != 0);
 }
 
 static void lie_rows(PGresult *out, char *text) {

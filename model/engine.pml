@@ -165,11 +165,20 @@ inline forget(i) {
     kn[i] = false; mk[i] = false; mo[i] = 0; ml[i] = 0; mr[i] = 0; mst[i] = 0
 }
 
+/* What came before a loss is forgotten, and its count is not. */
+inline counted(i, X) {
+#ifndef NOCOUNTED
+    kn[i] = true; mo[i] = X.so; ml[i] = X.sl
+#else
+    skip
+#endif
+}
+
 /* Do the records, or what the client remembers, show a loss? */
 inline went_back(i) {
     if
 #ifndef NOFORGET
-    :: kn[i] && seen[i].sk && seen[i].so == mo[i] && seen[i].sl > ml[i] -> forget(i)
+    :: kn[i] && seen[i].sk && seen[i].so == mo[i] && seen[i].sl > ml[i] -> forget(i); counted(i, seen[i])
 #endif
     :: else
     fi;
@@ -351,7 +360,7 @@ end:
             if
             :: land(seen[i], Y, KEY(i), ok); maybe_late(i);
                 if
-                :: ok && lost && !FOREIGNER(seen[i]) -> forget(i)
+                :: ok && lost && !FOREIGNER(seen[i]) -> forget(i); counted(i, Y)
                 :: else
                 fi
             :: maybe_late(i)

@@ -112,8 +112,11 @@ static int roll_back(mysql_store *store, firn_error *error) {
     return code;
 }
 
-static void store_copied(void *self) {
-    ((mysql_store *)self)->last.high = 0;
+/* Forgets also what a new connection showed: the other process may have given that back. */
+static void store_forget(void *self) {
+    mysql_store *store = self;
+    store->last.high = 0;
+    store->suspect = false;
 }
 
 static int store_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
@@ -123,9 +126,10 @@ static int store_begin(void *self, const firn_records *names, firn_verb verb, fi
     if (verb == FIRN_VERB_GIVE_BACK) {
         store->last.high = 0; /* from now on it may be lower */
     }
+    bool lost;
     int code = module_ready(store, error);
     return code == FIRN_OK && store->last.high == 0 && verb != FIRN_VERB_GIVE_BACK
-               ? maria_check_table(store, error)
+               ? maria_check_table(store, &lost, error)
                : code; /* else the mark is checked */
 }
 
@@ -189,14 +193,9 @@ static int store_read(void *self, firn_records *seen, bool surely, firn_error *e
     return code;
 }
 
-/* On a new connection an older mark is noticed, and written down, before a verb begins. */
 static bool store_lost(void *self, const firn_records *seen) {
-    (void)self, (void)seen;
-    return false;
-}
-
-static void store_forget(void *self) {
-    ((mysql_store *)self)->last.high = 0;
+    (void)seen;
+    return ((const mysql_store *)self)->suspect;
 }
 
 /* ---- write ----------------------------------------------------------------------------------- */
@@ -289,11 +288,26 @@ static int commit(mysql_store *store, firn_verb verb, firn_error *error) {
     return code;
 }
 
+/* The tables may have been loaded from a dump, perhaps just before the write. The mark does not show
+ * that: others may have reserved since the dump. */
+static int check_table(mysql_store *store, firn_error *error) {
+    bool lost = false;
+    int code = module_now_ms() - store->checked_ms < MARIA_CHECK_MS
+                   ? FIRN_OK
+                   : maria_check_table(store, &lost, error);
+    if (code != FIRN_OK) {
+        maria_hang_up(store, false); /* a new connection checks it, too */
+    }
+    return code == FIRN_OK && lost ? FIRN_WRITE_FOREIGN
+                                   : module_replace_code(error, code, FIRN_ESTORE, FIRN_EUNKNOWN);
+}
+
 /* After a write that is committed. */
 static int committed(mysql_store *store, const firn_records *next, int which, firn_verb verb,
                      firn_error *error) {
     if (verb == FIRN_VERB_RESERVE && (which & FIRN_RECORD_KEY) != 0) {
         int code = read_back(store, next, next->mark.high, error);
+        code = code == FIRN_OK ? check_table(store, error) : code;
         if (code != FIRN_OK) {
             return code;
         }
@@ -523,7 +537,7 @@ const firn_driver firn_store_driver = {
     .scheme = "mysql",
     .lasts = true,
     .open = store_open,
-    .copied = store_copied,
+    .copied = store_forget,
     .begin = store_begin,
     .read = store_read,
     .lost = store_lost,

@@ -12,7 +12,10 @@
 #define MARIA_IDENTITY_SIZE  81
 #define MARIA_STATEMENT_SIZE 8192 /* bytes; texts in it take twice their length */
 #define MARIA_WITNESS_SIZE   81
-#define MARIA_ROUNDS         8 /* tries of a reservation that another process interferes with */
+#ifndef MARIA_CHECK_MS
+#define MARIA_CHECK_MS 1000 /* how often the table is checked while connected */
+#endif
+#define MARIA_ROUNDS 8 /* tries of a reservation that another process interferes with */
 
 /* Parameters that name files for TLS. */
 #define MARIA_TLS_FILES 4
@@ -35,6 +38,8 @@ typedef struct mysql_store {
     bool late;            /* the deadline passed and the connection was cut */
     bool inside;          /* in the transaction of a verb */
     bool proved;          /* a reservation of this connection was read back */
+    int64_t checked_ms;   /* when maria_check_table last ended */
+    bool suspect;         /* a new connection shows an older mark */
     bool made;            /* the tables existed: if they are gone, marks are lost */
     char identity[MARIA_IDENTITY_SIZE];
     char witness
@@ -99,11 +104,10 @@ void maria_hang_up(void *self, bool forked);
 
 bool maria_is_open(void *self);
 int maria_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error);
-/* Notices a table of marks that was emptied or reloaded. */
 bool maria_in_cluster(const mysql_store *store); /* of Galera, or of group replication */
-int maria_check_table(mysql_store *store, firn_error *error);
-/* Records for every namespace that the server lost reservations. */
-int maria_went_back(mysql_store *store, firn_error *error);
+/* Notices a table of marks that was emptied or reloaded: *lost, and records for every namespace that
+ * the server lost reservations. */
+int maria_check_table(mysql_store *store, bool *lost, firn_error *error);
 
 /* ---- other programs' tables (mysql_foreign.c) ------------------------------------------------ */
 

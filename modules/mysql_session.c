@@ -414,12 +414,6 @@ static int greet(mysql_store *store, firn_error *error) {
     return code == FIRN_OK ? find_tables(store, error) : code;
 }
 
-int maria_went_back(mysql_store *store, firn_error *error) {
-    int code = maria_run(store, error, doubt_sql, MODULE_GONE_BACK);
-    store->last.high = code == FIRN_OK ? 0 : store->last.high;
-    return code;
-}
-
 /* The table's number; "": the server does not show it. */
 static int read_number(mysql_store *store, char number[24], firn_error *error) {
     int code = FIRN_ESTORE;
@@ -441,8 +435,10 @@ bool maria_in_cluster(const mysql_store *store) {
 
 /* The table's number is stored as the layout of the store's own record. In a cluster each server
  * has its own numbers. */
-int maria_check_table(mysql_store *store, firn_error *error) {
+int maria_check_table(mysql_store *store, bool *lost, firn_error *error) {
     char number[24], kept[24];
+    *lost = false;
+    store->checked_ms = module_now_ms();
     if (store->shape == LEAF || store->shape == TICKETS || maria_in_cluster(store)) {
         return FIRN_OK;
     }
@@ -455,7 +451,11 @@ int maria_check_table(mysql_store *store, firn_error *error) {
     if (code != FIRN_OK || strcmp(kept, number) == 0) {
         return code;
     }
-    code = kept[0] != '\0' ? maria_went_back(store, error) : FIRN_OK;
+    *lost = kept[0] != '\0';
+    if (*lost) {
+        code = maria_run(store, error, doubt_sql, MODULE_GONE_BACK);
+        store->last.high = code == FIRN_OK ? 0 : store->last.high;
+    }
     return code == FIRN_OK ? maria_run(store, error, numbered_sql, number) : code;
 }
 
@@ -474,17 +474,19 @@ static int check_last(mysql_store *store, firn_error *error) {
         kept = maria_number(row[0]) >= store->last.high;
     }
     maria_reply_free(&found);
-    return code != FIRN_OK || kept ? code : maria_went_back(store, error);
+    store->suspect = store->suspect || (code == FIRN_OK && !kept);
+    return code;
 }
 
 int maria_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {
     mysql_store *store = self;
+    bool lost;
     int code = reach(store, host, deadline_ms, error);
     if (code == FIRN_OK) {
         code = greet(store, error);
     }
     if (code == FIRN_OK) {
-        code = maria_check_table(store, error);
+        code = maria_check_table(store, &lost, error);
     }
     return code == FIRN_OK ? check_last(store, error) : code;
 }

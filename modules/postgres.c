@@ -42,8 +42,11 @@ static int roll_back(postgres_store *store, firn_error *error) {
     return code;
 }
 
-static void postgres_copied(void *self) {
-    ((postgres_store *)self)->last.high = 0;
+/* Forgets also what a new connection showed: the other process may have given that back. */
+static void postgres_forget(void *self) {
+    postgres_store *store = self;
+    store->suspect = false;
+    store->last.high = 0;
 }
 
 static int postgres_begin_verb(void *self, const firn_records *names, firn_verb verb,
@@ -88,12 +91,6 @@ static int postgres_read_records(void *self, firn_records *seen, bool surely, fi
 static bool postgres_lost(void *self, const firn_records *seen) {
     (void)seen;
     return ((const postgres_store *)self)->suspect;
-}
-
-static void postgres_forget(void *self) {
-    postgres_store *store = self;
-    store->suspect = false;
-    store->last.high = 0;
 }
 
 /* ---- write ----------------------------------------------------------------------------------- */
@@ -179,6 +176,10 @@ static int commit(postgres_store *store, firn_verb verb, firn_error *error) {
     const module_points points = {NULL, firn__module_points[verb].request_sent, NULL};
     PGresult *done;
     int code = postgres_ask(store, COMMIT, NULL, &points, &done, error);
+    if (code == FIRN_OK && strcmp(postgres_cell(done, 0, 0), store->backend) != 0) {
+        postgres_hang_up(store, false);
+        code = module_unknown(error, where(store), "a pooler changed its session");
+    }
     PQclear(done);
     return code;
 }
@@ -213,7 +214,8 @@ static int write_namespace(postgres_store *store, const firn_records *seen,
                             module_digits(floor, next->floor),
                             says[seen->ns_known],
                             says[next->ns_losses == next->losses],
-                            says[verb == FIRN_VERB_RELABEL]};
+                            says[verb == FIRN_VERB_RELABEL],
+                            store->backend};
     PGresult *row;
     int code = postgres_read(store, NAME, values, &row, error);
     code = code != FIRN_OK || PQntuples(row) == 1 ? code : FIRN_WRITE_CHANGED;
@@ -396,7 +398,7 @@ const firn_driver firn_store_driver = {
     .scheme = "postgres",
     .lasts = true,
     .open = postgres_open,
-    .copied = postgres_copied,
+    .copied = postgres_forget,
     .begin = postgres_begin_verb,
     .read = postgres_read_records,
     .lost = postgres_lost,

@@ -170,17 +170,19 @@ static const struct statement_text {
               0},
     [DOUBT] = {"firn_doubt", "UPDATE \"@_namespace\" SET identity = '" MODULE_GONE_BACK "'", 0},
     /* $4: the namespace has a record; $5: it is current from now on; $6: a change of layouts, which
-     * may lower the floor. */
+     * may lower the floor; $7: the session that began the transaction: behind a proxy, another
+     * server could commit this at once, and be taken for one that lost nothing. */
     [NAME] = {"firn_name",
               "INSERT INTO \"@_namespace\" AS n (name, layout, identity, floor)"
-              " SELECT $1, $2, " IDENTITY ", $3::bigint"
+              " SELECT $1, $2, " IDENTITY ", $3::bigint WHERE pg_backend_pid() = $7::int"
               " ON CONFLICT (name) DO UPDATE SET layout = excluded.layout,"
               " identity = CASE WHEN $5::boolean THEN excluded.identity ELSE n.identity END,"
               " floor = CASE WHEN $6::boolean THEN excluded.floor"
               " ELSE greatest(n.floor, excluded.floor) END"
               " WHERE $4::boolean RETURNING floor",
-              6},
-    [COMMIT] = {"firn_commit", "COMMIT", 0},
+              7},
+    /* The session that carried it out: a proxy may lead a commit to one that had nothing to commit. */
+    [COMMIT] = {"firn_commit", "COMMIT; SELECT pg_backend_pid()", 0},
     [ROLLBACK] = {"firn_rollback", "ROLLBACK", 0},
     [LIST_ALL] =
         {"firn_list_all",

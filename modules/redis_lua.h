@@ -21,13 +21,14 @@
 /* The state that each script reads. The first nine texts, which `seal` names, are all but the key's
  * record that a reservation depends on: the server's run ID (its own, so a copied hash never has
  * it), the records of the store and of the namespace, and, if one of them is missing, whether there
- * is a set of namespaces, and the record of FIRN_ALL_NAMES. */
+ * is a set of namespaces, and the record of FIRN_ALL_NAMES. The seal also names how often the
+ * store's record was written: a late copy of a change must not follow one that wrote the same. */
 #define LUA_SEE                                                                                    \
     "local ns, index, own, all = unpack(KEYS)\n"                                                   \
     "local name, key = unpack(ARGV)\n"                                                             \
     "local function see()\n"                                                                       \
     "  local run = redis.call('INFO', 'server'):match('run_id:(%w+)')\n"                           \
-    "  local store = redis.call('HMGET', own, 'identity', 'losses')\n"                             \
+    "  local store = redis.call('HMGET', own, 'identity', 'losses', 'changes')\n"                  \
     "  local old = redis.call('HMGET', ns, 'layout', 'losses', 'floor',\n"                         \
     "                         'high ' .. key, 'grant ' .. key, 'note ' .. key)\n"                  \
     "  local made, every = '', {}\n"                                                               \
@@ -39,7 +40,7 @@
     "'',\n"                                                                                        \
     "              made, every[1] or '', every[2] or '', old[4] or '', old[5] or '', old[6] or "   \
     "''}\n"                                                                                        \
-    "  return it, redis.sha1hex(table.concat(it, '\\n', 1, 9))\n"                                  \
+    "  return it, redis.sha1hex(table.concat(it, '\\n', 1, 9) .. '\\n' .. (store[3] or ''))\n"     \
     "end\n"
 
 static const char read_lua[] = LUA_SEE "local it, seal = see()\n"
@@ -49,24 +50,27 @@ static const char read_lua[] = LUA_SEE "local it, seal = see()\n"
 /* Writes the records that are given if all are as they were seen; the mark, which others raise all
  * the time, only if it is given. The mark comes last, so a script that is stopped leaves at most a
  * counted loss or a gap. */
-static const char write_lua[] = LUA_SEE
-    "local seal, high, grant = unpack(ARGV, 3, 5)\n"
-    "local losses, layout, seen, floor, raised, taken, note = unpack(ARGV, 6, 12)\n"
-    "local it, present = see()\n"
-    "if present ~= seal or (raised ~= '' and (it[10] ~= high or it[11] ~= grant)) then\n"
-    "  return {'changed'}\n"
-    "end\n"
-    "if losses ~= '' then redis.call('HSET', own, 'identity', it[1], 'losses', losses) end\n"
-    "if layout ~= '' then\n"
-    "  redis.call('SADD', index, name)\n"
-    "  redis.call('HSET', ns, 'layout', layout, 'losses', seen, 'floor', floor)\n"
-    "end\n"
-    "if raised ~= '' then\n"
-    "  redis.call('HSET', ns, 'high ' .. key, raised, 'grant ' .. key, taken,\n"
-    "             'note ' .. key, note)\n"
-    "end\n"
-    "it, present = see()\n"
-    "return {'ok', present}\n";
+static const char write_lua[] =
+    LUA_SEE "local seal, high, grant = unpack(ARGV, 3, 5)\n"
+            "local losses, layout, seen, floor, raised, taken, note = unpack(ARGV, 6, 12)\n"
+            "local it, present = see()\n"
+            "if present ~= seal or (raised ~= '' and (it[10] ~= high or it[11] ~= grant)) then\n"
+            "  return {'changed'}\n"
+            "end\n"
+            "if losses ~= '' then\n"
+            "  redis.call('HSET', own, 'identity', it[1], 'losses', losses)\n"
+            "  redis.call('HINCRBY', own, 'changes', 1)\n"
+            "end\n"
+            "if layout ~= '' then\n"
+            "  redis.call('SADD', index, name)\n"
+            "  redis.call('HSET', ns, 'layout', layout, 'losses', seen, 'floor', floor)\n"
+            "end\n"
+            "if raised ~= '' then\n"
+            "  redis.call('HSET', ns, 'high ' .. key, raised, 'grant ' .. key, taken,\n"
+            "             'note ' .. key, note)\n"
+            "end\n"
+            "it, present = see()\n"
+            "return {'ok', present}\n";
 
 /* A firn_raise. The store's record is of this run and has `losses`, which are the namespace's, or
  * nothing is written. The grant is written before the mark is raised. */

@@ -598,7 +598,7 @@ static void work(sim_process *me) {
         } else if (chance(backdating)) {
             back_date(maker);
         } else {
-            do { /* often at once, while a reading is used again */
+            do { /* often at the same time, where a reading is used again */
                 issue(maker);
             } while (maker->gen->cycles && chance(800) && !sim.failed);
         }

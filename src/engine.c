@@ -136,6 +136,15 @@ static void forget(engine *e) {
     }
 }
 
+/* Forgets what came before the loss that these records count, and remembers that loss: an older copy
+ * of the store does not have it. */
+static void forget_before(engine *e, const firn_records *records) {
+    forget(e);
+    e->known = true;
+    e->origin = records->origin;
+    e->losses = records->losses;
+}
+
 /* In any thread: this process may run twice. */
 static void renew_life(void *mine) {
     atomic_store_explicit(&((life *)mine)->alone, false, memory_order_relaxed);
@@ -174,7 +183,7 @@ static bool went_back(engine *e, const firn_records *seen) {
         return false;
     }
     if (e->known && seen->known && seen->origin == e->origin && seen->losses > e->losses) {
-        forget(e);
+        forget_before(e, seen);
     }
     const engine_state *was = state_of(e, seen);
     return e->driver->lost(e->self, seen) || (!seen->known && seen->ns_known) ||
@@ -349,7 +358,7 @@ static void remember_mark(engine *e, const turn *t) {
 /* After a write that was carried out. */
 static void take_over(engine *e, turn *t) {
     if (t->back) {
-        forget(e); /* the store now knows what this handle knew */
+        forget_before(e, &t->next); /* the store now knows what this handle knew */
     }
     if (t->verb == FIRN_VERB_RESERVE && e->driver->lost != NULL) {
         remember_store(e, &t->next);

@@ -7,8 +7,10 @@
 #include <firn/firn.h>
 #include <time.h>
 
-/* The faster model wherever the loader takes it from a library that is loaded late. */
-#if defined(__GLIBC__) && defined(__GNUC__)
+/* The faster model wherever the loader takes it from a library that is loaded late. A process has
+ * room for few such libraries; -DFIRN_TLS=_Thread_local takes no such room. */
+#if defined(FIRN_TLS)
+#elif defined(__GLIBC__) && defined(__GNUC__)
 #define FIRN_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 #else
 #define FIRN_TLS _Thread_local
@@ -29,8 +31,8 @@ typedef struct firn__thread_view {
     uint64_t least;              /* the first slot of `tick`; 0: it is not after the base tick */
     uint64_t limit;    /* of slots for the direct ways: firn__seen_limit, at that reading */
     uint64_t straight; /* an ID of slot 0, if the layout is straight */
-    /* The rest of the block. Without blocks: the window's cursor when this thread moved it last, and
-     * the end of the cursors that the thread may add to (take_directly). */
+    /* The rest of the block; or the window's cursor, which was at `next` or beyond when this
+     * thread moved it last, and until where it may be added to (take_directly). */
     uint64_t next, next_end;
     uint64_t run, run_end;  /* slots whose IDs differ by what gen->run adds, */
     firn_id run_first;      /* and the first of these IDs, without random bits */

@@ -869,6 +869,43 @@ static void a_forgotten_loss_is_noticed(void **state) {
     end();
 }
 
+/* A verb saw a loss that another process had counted, and failed; then an older copy came back. */
+static void a_loss_is_remembered_by_a_verb_that_fails(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 0, 1, 0);
+    saved = now;
+    now.losses = 1;
+    now.version = ++now.writes;
+    firn_request request = request_of(0, FOREVER, highest[0] + MARGIN);
+    firn_mark held;
+    int64_t first;
+    request.key = key_names[1];
+    answer = FIRN_EUNKNOWN;
+    undelivered = true;
+    assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_EUNKNOWN);
+    now = saved;
+    assert_int_equal(asked_of(&handles[0], 0, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 2);
+    end();
+}
+
+/* The handle counted a loss, and has reserved nothing since; then an older copy came back. */
+static void a_declared_loss_is_remembered(void **state) {
+    const firn_relabel lost = {FIRN_ALL_NAMES, NULL, FIRN__GONE_BACK, 0, false};
+    int64_t floor;
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 0, 1, 0);
+    saved = now;
+    assert_int_equal(firn__engine_relabel(handles[0].engine, &lost, &floor, NULL), FIRN_OK);
+    assert_int_equal(now.losses, 1);
+    now = saved;
+    assert_int_equal(asked_of(&handles[0], 0, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 2);
+    end();
+}
+
 static void an_emptied_store_is_noticed(void **state) {
     (void)state;
     begin((plan){.hides_losses = true});
@@ -1964,6 +2001,8 @@ int main(void) {
         BOTH(a_refused_handle_knows_the_store),
         BOTH(another_store_is_noticed),
         BOTH(a_forgotten_loss_is_noticed),
+        BOTH(a_loss_is_remembered_by_a_verb_that_fails),
+        BOTH(a_declared_loss_is_remembered),
         BOTH(an_emptied_store_is_noticed),
         BOTH(an_older_key_is_noticed),
         BOTH(an_older_mark_is_noticed),

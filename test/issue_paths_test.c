@@ -75,7 +75,7 @@ bool sim_after(bool value) {
     return value;
 }
 
-static uint64_t cycles; /* 0: the counter of the processor */
+static uint64_t cycles; /* 0: as the processor counts them */
 
 uint64_t sim_cycles(void) {
     return cycles != 0 ? cycles : firn__cycles();
@@ -279,11 +279,11 @@ static firn_gen *opened_to_add(const char *keys) {
     cycles = 1;
     next(gen);
     atomic_store(&gen->live->watch.stale_cycles, UINT64_MAX);
-    next(gen); /* now the thread knows the cursor */
+    next(gen); /* so that the thread knows where the cursor is */
     return gen;
 }
 
-/* The same for a slot that is added: the window is closed before each operation of the call in turn. */
+/* The same for a slot that is added, before each operation of the call. */
 static void a_window_that_closes_before_the_addition_issues_nothing(void **state) {
     (void)state;
     for (int k = 1; k < 12; k++) {

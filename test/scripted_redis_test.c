@@ -41,6 +41,7 @@ typedef struct world {
     uint64_t run; /* of the process; not in a copy */
     bool indexed;
     char identity[24], losses[24];
+    int changes; /* of these two */
     stored_space spaces[SPACES];
 } world;
 
@@ -86,6 +87,7 @@ static void see(char texts[READ_TEXTS][TEXT], const char *name, const char *key)
     for (int i = 0; i < 9; i++) {
         strcat(strcat(all, texts[i]), "\n");
     }
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%d", now.changes);
     snprintf(texts[AT_SEAL], TEXT, "%016" PRIx64, firn__hash(FIRN__HASH_START, all, strlen(all)));
 }
 
@@ -111,6 +113,7 @@ static bool carry_out(const char (*given)[900], char seal[TEXT]) {
     if (given[5][0] != '\0') {
         put(now.identity, texts[AT_RUN]);
         put(now.losses, given[5]);
+        now.changes++;
     }
     if (given[6][0] != '\0') {
         now.indexed = true;
@@ -379,7 +382,7 @@ static void a_missing_comparison_is_found(void **state) {
     unsealed = false;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(replies_are_torn, start_over),
         cmocka_unit_test_setup(a_guess_is_found, start_over),
@@ -387,5 +390,6 @@ int main(void) {
         cmocka_unit_test_setup(a_reply_of_another_request_is_found, start_over),
         cmocka_unit_test_setup(a_missing_comparison_is_found, start_over),
     };
+    scripted_choose(count, arguments);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

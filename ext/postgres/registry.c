@@ -130,7 +130,8 @@ static bool write_namespace(const registry *self, const firn_records *seen,
                             floor,
                             seen->ns_known ? "true" : "false",
                             next->ns_losses == next->losses ? "true" : "false",
-                            "false"};
+                            "false",
+                            self->backend};
     return run(self, NAME, values) == 1;
 }
 

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver of etcd over a scripted cluster: see scripted.h. In place of libcurl there is a cluster
+ * that carries out transactions of the JSON gateway; test/etcd_test.c runs a real one. */
+#include "../fuzz/lying.h"
+#include "scripted.h"
+
+#include <curl/curl.h>
+#include <inttypes.h>
+
+/* A handle of libcurl, with its kept connection. */
+typedef struct lie_curl {
+    bool used, connected;
+    void *call; /* what the module hands over for the answer */
+    long connects, status;
+} lie_curl;
+
+enum { CURLS = 64 };
+static lie_curl curls[CURLS];
+
+static CURL *lie_make(void);
+static CURLcode lie_set(CURL *curl, CURLoption option, uintptr_t value);
+static CURLcode lie_info(const CURL *curl, CURLINFO info, long *out);
+static CURLcode lie_perform(CURL *curl);
+static void lie_clean(CURL *curl);
+
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#define curl_easy_setopt(curl, option, value) lie_set(curl, option, (uintptr_t)(value))
+#define curl_easy_getinfo(curl, info, out)    lie_info(curl, info, out)
+#define curl_easy_perform(curl)               lie_perform(curl)
+#define curl_easy_init()                      lie_make()
+#define curl_easy_cleanup(curl)               lie_clean(curl)
+#include "../modules/etcd.c"
+#include "../modules/etcd_http.c"
+#include "../modules/etcd_record.c"
+
+/* ---- the cluster ----------------------------------------------------------------------------- */
+
+enum {
+    NS_PAIRS = 1,
+    MARK_PAIRS = NS_PAIRS + SPACES,
+    PAIRS = MARK_PAIRS + SPACES * KEYS,
+    MEMBERS = 3
+};
+
+typedef struct pair {
+    char text[200];
+    int64_t revision; /* of its last change; 0: absent */
+} pair;
+
+typedef struct cluster {
+    uint64_t id, term, members[MEMBERS];
+    int64_t revision;
+    pair pairs[PAIRS];
+} cluster;
+
+enum { LATE = 4, REQUEST = 4096, FIRST_TERM = 100000 }; /* no elections after a restore reach it */
+
+static cluster live, saved;
+static uint64_t ids;
+static char late[LATE][REQUEST];
+static int late_count;
+static bool compares; /* false: injected bug, revisions and the mark are not compared */
+static bool tells;    /* false: injected bug, answers show the first cluster and term */
+
+/* The record with a name in base64; -1: no such record in these tests. */
+static int pair_of(const json_t *name) {
+    char text[ETCD_NAME_SIZE];
+    size_t length = 0;
+    assert_true(etcd_plain(text, sizeof text, &length, name));
+    if (strcmp(text, "firn/store") == 0) {
+        return 0;
+    }
+    const char *ns = strchr(strchr(text, '/') + 1, '/') + 1;
+    const int place = scripted_index(space_names, ns);
+    return strcmp(ns, FIRN_ALL_NAMES) == 0 ? -1
+           : strncmp(text, "firn/namespace/", 15) == 0
+               ? NS_PAIRS + place
+               : MARK_PAIRS + place * KEYS + scripted_index(key_names, ns + strlen(ns) + 1);
+}
+
+static json_t *unsigned_text(uint64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return json_string(text);
+}
+
+static json_t *header(void) {
+    return json_pack("{s:{s:o, s:o, s:o}}", "header", "cluster_id",
+                     unsigned_text(tells ? live.id : 1), "raft_term",
+                     unsigned_text(tells ? live.term : FIRST_TERM), "revision",
+                     unsigned_text((uint64_t)live.revision));
+}
+
+static json_t *range(const json_t *request) {
+    const int i = pair_of(json_object_get(request, "key"));
+    const pair *found = i >= 0 && live.pairs[i].revision > 0 ? &live.pairs[i] : NULL;
+    scripted_read();
+    return found == NULL ? json_pack("{s:{}}", "response_range")
+                         : json_pack("{s:{s:[{s:o, s:o}]}}", "response_range", "kvs",
+                                     "mod_revision", unsigned_text((uint64_t)found->revision),
+                                     "value", etcd_base64(found->text, strlen(found->text)));
+}
+
+static bool holds(const json_t *compare) {
+    char text[ETCD_RECORD_SIZE];
+    size_t length;
+    const pair *found = &live.pairs[pair_of(json_object_get(compare, "key"))];
+    const char *revision = json_string_value(json_object_get(compare, "modRevision"));
+    if (revision != NULL) {
+        return found->revision == atoll(revision);
+    }
+    return etcd_plain(text, sizeof text, &length, json_object_get(compare, "value")) &&
+           strcmp(text, found->text) == 0;
+}
+
+static void put(const json_t *request) {
+    const int i = pair_of(json_object_get(request, "key"));
+    size_t length;
+    assert_true(etcd_plain(live.pairs[i].text, sizeof live.pairs[i].text, &length,
+                           json_object_get(request, "value")));
+    live.pairs[i].revision = live.revision;
+    if (i >= MARK_PAIRS) {
+        scripted_raise((i - MARK_PAIRS) / KEYS, atoll(live.pairs[i].text));
+    }
+}
+
+/* Carries out a transaction, and returns its answer. */
+static json_t *carry_out(const char *body) {
+    json_t *request = json_loads(body, 0, NULL), *responses = json_array(), *item;
+    size_t i;
+    bool done = true, writes = false;
+    assert_non_null(request);
+    json_array_foreach(json_object_get(request, "compare"), i, item) {
+        done = done && (holds(item) || !compares);
+    }
+    json_array_foreach(json_object_get(request, "success"), i, item) {
+        const json_t *range_of_it = json_object_get(item, "requestRange"),
+                     *put_of_it = json_object_get(item, "requestPut");
+        live.revision += done && put_of_it != NULL && !writes;
+        writes |= put_of_it != NULL;
+        if (range_of_it != NULL) {
+            json_array_append_new(responses, range(range_of_it));
+        } else if (done) {
+            put(put_of_it);
+        }
+    }
+    json_decref(request);
+    json_t *answer = header();
+    json_object_set_new(answer, "succeeded", json_boolean(done));
+    json_object_set_new(answer, "responses", responses);
+    return answer;
+}
+
+static json_t *list_members(void) {
+    json_t *answer = header(), *members = json_array();
+    for (int i = 0; i < MEMBERS && live.members[i] != 0; i++) {
+        json_array_append_new(members, json_pack("{s:o}", "ID", unsigned_text(live.members[i])));
+    }
+    json_object_set_new(answer, "members", members);
+    return answer;
+}
+
+static void server_deliver(void) {
+    if (late_count > 0) {
+        const int i = (int)(chance() % (unsigned)late_count);
+        json_decref(carry_out(late[i]));
+        memcpy(late[i], late[--late_count], REQUEST);
+    }
+}
+
+static void server_forget(void) {
+    late_count = 0;
+}
+
+static void break_connections(bool all) {
+    for (int i = 0; i < CURLS; i++) {
+        curls[i].connected &= !all && ONE_IN(3); /* else a proxy keeps it */
+    }
+}
+
+/* A new leader. */
+static void server_restart(void) {
+    live.term++;
+    break_connections(false);
+}
+
+static void server_save(void) {
+    saved = live;
+}
+
+static void draw_members(void) {
+    for (int i = 0; i < MEMBERS; i++) {
+        live.members[i] = ++ids;
+    }
+}
+
+/* Does the copy's record of the store show a restore with the same name, whose terms begin again? Or
+ * that one member went on without the other two? As the manual says. */
+static bool is_noticed(bool by_term) {
+    char members[70];
+    unsigned long long term = 0;
+    sscanf(saved.pairs[0].text, "%*s %*s %llu", &term);
+    snprintf(members, sizeof members, "%" PRIu64 ",%" PRIu64 ",%" PRIu64, saved.members[0],
+             saved.members[1], saved.members[2]);
+    return by_term ? term >= FIRST_TERM : strstr(saved.pairs[0].text, members) != NULL;
+}
+
+/* Restored as another cluster, or as the same one, or with --force-new-cluster, which shows on a new
+ * connection. */
+static void server_go_back(void) {
+    const cluster before = live;
+    const uint64_t kind = chance() % 3;
+    const bool same = kind == 1 && is_noticed(true), alone = kind == 2 && is_noticed(false);
+    live = saved;
+    live.id = same || alone ? before.id : ++ids;
+    live.term = alone ? before.term + 1 : 2;
+    if (alone) {
+        live.members[1] = live.members[2] = 0;
+    } else {
+        draw_members();
+    }
+    break_connections(alone);
+}
+
+static void server_new(void) {
+    memset(&live, 0, sizeof live);
+    live.id = 1;
+    live.term = FIRST_TERM;
+    live.revision = 1;
+    late_count = 0;
+    draw_members();
+    break_connections(true);
+}
+
+static int64_t server_mark(int ns, int key) {
+    return atoll(live.pairs[MARK_PAIRS + ns * KEYS + key].text);
+}
+
+/* ---- libcurl --------------------------------------------------------------------------------- */
+
+static CURL *lie_make(void) {
+    int i = 0;
+    while (curls[i].used) {
+        i++;
+        assert_true(i < CURLS);
+    }
+    curls[i] = (lie_curl){.used = true};
+    return (CURL *)&curls[i];
+}
+
+static void lie_clean(CURL *curl) {
+    ((lie_curl *)curl)->used = false;
+}
+
+static CURLcode lie_set(CURL *curl, CURLoption option, uintptr_t value) {
+    lie_curl *self = (lie_curl *)curl;
+    self->call = option == CURLOPT_WRITEDATA ? (void *)value : self->call;
+    return CURLE_OK;
+}
+
+static CURLcode lie_info(const CURL *curl, CURLINFO info, long *out) {
+    const lie_curl *self = (const lie_curl *)curl;
+    *out = info == CURLINFO_NUM_CONNECTS ? self->connects : self->status;
+    return CURLE_OK;
+}
+
+enum fate { ANSWERED, LOST, LATER, UNHEARD, NO_LEADER, DOUBLED, UNREACHED, FATES };
+
+static CURLcode lie_perform(CURL *curl) {
+    lie_curl *self = (lie_curl *)curl;
+    etcd_call *call = self->call;
+    const enum fate fate = faults && ONE_IN(8) ? (enum fate)(chance() % FATES) : ANSWERED;
+    scripted_disturb();
+    self->status = 0;
+    self->connects = !self->connected;
+    if (fate == UNREACHED && !self->connected) {
+        return CURLE_COULDNT_CONNECT;
+    }
+    self->connected = true;
+    assert_int_equal(begin_request(call, NULL, NULL, 0, 0), CURL_PREREQFUNC_OK);
+    const bool lists = strcmp(call->body, "{}") == 0;
+    json_t *answer = NULL;
+    if (fate == LATER && late_count < LATE && !lists) {
+        snprintf(late[late_count++], REQUEST, "%s", call->body);
+    } else if (fate == NO_LEADER) {
+        answer = json_pack("{s:s, s:i}", "error", "etcdserver: no leader", "code", 14);
+    } else if (fate != LOST && fate != LATER) {
+        answer = lists ? list_members() : carry_out(call->body);
+    }
+    if (fate == DOUBLED && !lists) { /* by a proxy, whose first answer is lost */
+        json_decref(answer);
+        answer = carry_out(call->body);
+    }
+    scripted_disturb();
+    if (answer == NULL || fate == UNHEARD) {
+        json_decref(answer);
+        self->connected = self->connected && ONE_IN(2);
+        return self->connected ? CURLE_OPERATION_TIMEDOUT : CURLE_RECV_ERROR;
+    }
+    char *text = json_dumps(answer, 0);
+    json_decref(answer);
+    assert_int_equal(take_answer(text, 1, strlen(text), call), strlen(text));
+    free(text);
+    self->status = fate == NO_LEADER ? 503 : 200;
+    return CURLE_OK;
+}
+
+static void *driver_handle(void) {
+    void *self = calloc(1, sizeof(etcd_store));
+    module_link *link = self;
+    assert_non_null(self);
+    assert_int_equal(module_link_read(link, "etcd://h", NULL, NULL), FIRN_OK);
+    assert_int_equal(set_up(self, NULL), FIRN_OK);
+    link->engine = &engine;
+    link->socket = -1;
+    return self;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static int begin_program(void **state) {
+    compares = tells = true;
+    return start_over(state);
+}
+
+static void answers_are_torn(void **state) {
+    (void)state;
+    no_slot_is_granted_twice(&firn_store_driver);
+}
+
+static int unknown_is_done(void *self, const firn_records *seen, firn_records *next, int which,
+                           firn_verb verb, firn_error *error) {
+    const int code = etcd_write(self, seen, next, which, verb, error);
+    return code == FIRN_EUNKNOWN ? FIRN_OK : code;
+}
+
+static void a_guess_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.write = unknown_is_done;
+    finds(&driver);
+}
+
+static int foreign_is_done(void *self, const firn_records *seen, firn_records *next, int which,
+                           firn_verb verb, firn_error *error) {
+    const int code = etcd_write(self, seen, next, which, verb, error);
+    return code == FIRN_WRITE_FOREIGN ? FIRN_OK : code;
+}
+
+static void a_write_to_another_cluster_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.write = foreign_is_done;
+    finds(&driver);
+}
+
+static void a_hidden_loss_is_found(void **state) {
+    (void)state;
+    tells = false;
+    finds(&firn_store_driver);
+}
+
+static void a_missing_comparison_is_found(void **state) {
+    (void)state;
+    compares = false;
+    finds(&firn_store_driver);
+}
+
+int main(int count, char **arguments) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(answers_are_torn, begin_program),
+        cmocka_unit_test_setup(a_guess_is_found, begin_program),
+        cmocka_unit_test_setup(a_write_to_another_cluster_is_found, begin_program),
+        cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
+        cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),
+    };
+    scripted_choose(count, arguments);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

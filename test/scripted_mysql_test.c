@@ -1,0 +1,732 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver of MariaDB and MySQL over a scripted server: see scripted.h. The program has its own
+ * functions of libmariadb, over a server that does what the statements of
+ * modules/mysql_sql.h do; test/mysql_test.c runs those. */
+#define FAULTS_IN      24 /* a session begins with many statements */
+#define DISTURBED_IN   40
+#define MARIA_CHECK_MS 0 /* after each write */
+#include "../fuzz/lying.h"
+
+#include <mysql.h>
+#include <poll.h>
+
+static int lie_poll(const struct pollfd *set);
+static short lie_await(int socket);
+#define module_await(fd, events, end_ms) ((void)(events), (void)(end_ms), lie_await(fd))
+#define poll(set, count, ms)             lie_poll(set)
+#include "../modules/mysql.c"
+#include "../modules/mysql_foreign.c"
+#include "../modules/mysql_session.c"
+#include "../modules/mysql_talk.c"
+
+enum { COLUMNS = READ_COLUMNS, LINES = 4, REPLIES = 2 };
+
+/* The reply to a statement. */
+typedef struct reply {
+    bool given; /* false: nothing arrives */
+    unsigned error;
+    uint64_t affected, insert_id;
+    unsigned columns, lines;
+    char cells[LINES][COLUMNS][160];
+    bool there[LINES][COLUMNS]; /* false: NULL */
+    unsigned line;              /* the next one to be fetched */
+    char *row[COLUMNS];
+} reply;
+
+typedef struct own_session {
+    MYSQL db; /* what the client's library shows */
+    reply replies[REPLIES];
+    bool begun;       /* after START TRANSACTION */
+    unsigned greeted; /* the server that the client greeted */
+    int at;           /* of the replies */
+} own_session;
+
+#include "scripted_sql.h"
+
+/* ---- the server ------------------------------------------------------------------------------ */
+
+enum kind {
+    READING,
+    AGAIN,
+    RAISING,
+    BEGINNING,
+    LOCKING,
+    BEARING,
+    COMMITTING,
+    UNDOING,
+    NAMING,
+    NAMING_FIRST,
+    NUMBERED,
+    DOUBTING,
+    SETTLING,
+    GIVING_BACK,
+    NUMBER,
+    NO_NUMBER,
+    WITNESS,
+    STARTING,
+    LAST,
+    LAYOUT_KIND,
+    VARIABLES_KIND,
+    TABLES,
+    TRIGGERS,
+    SETTINGS,
+    ISOLATION,
+    KINDS
+};
+
+static const char *const patterns[KINDS] = {
+    [READING] = read_sql,
+    [AGAIN] = again_sql,
+    [RAISING] = raise_sql,
+    [BEGINNING] = begin_sql,
+    [LOCKING] = lock_sql,
+    [BEARING] = born_sql,
+    [COMMITTING] = commit_sql,
+    [UNDOING] = rollback_sql,
+    [NAMING] = name_sql,
+    [NAMING_FIRST] = name_first_sql,
+    [NUMBERED] = numbered_sql,
+    [DOUBTING] = doubt_sql,
+    [SETTLING] = settle_sql,
+    [GIVING_BACK] = give_back_sql,
+    [NUMBER] = "SELECT TABLE_ID FROM information_schema.INNODB_SYS_TABLES",
+    [NO_NUMBER] = "SELECT TABLE_ID FROM information_schema.INNODB_TABLES",
+    [WITNESS] = "SELECT CONCAT_WS(' ', CONNECTION_ID(), ",
+    [STARTING] = "START TRANSACTION",
+    [LAST] = "SELECT high FROM `@_mark` WHERE ns = $ AND `key` = $",
+    [LAYOUT_KIND] = "SELECT layout FROM `@_namespace` WHERE name = ''",
+    [VARIABLES_KIND] = "SHOW GLOBAL VARIABLES",
+    [TABLES] = "SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES",
+    [TRIGGERS] = "SELECT MIN(TRIGGER_NAME) ",
+    [SETTINGS] = "SET SESSION autocommit = 1,",
+    [ISOLATION] = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+};
+
+static void put_cell(reply *out, unsigned line, unsigned column, const char *text) {
+    out->there[line][column] = true;
+    snprintf(out->cells[line][column], sizeof out->cells[line][column], "%s", text);
+    out->columns = column + 1 > out->columns ? column + 1 : out->columns;
+    out->lines = line + 1 > out->lines ? line + 1 : out->lines;
+}
+
+static void put_number(reply *out, unsigned column, int64_t value) {
+    char digits[MODULE_NUMBER_SIZE];
+    put_cell(out, 0, column, module_digits(digits, value));
+}
+
+static const char *seal_of(const char *owner, const char *layout) {
+    static char text[2 * TEXT];
+    snprintf(text, sizeof text, "%s %s", owner, layout);
+    return text;
+}
+
+/* A transaction reads what was there at its first read, and its own writes. */
+static const stored *look(const session *s, int i) {
+    if (tx.owner == s && !tx.looked) {
+        tx.looked = true;
+        tx.then = live;
+    }
+    return tx.owner == s && !tx.written[i] ? &tx.then.rows[i] : see(s, i);
+}
+
+static void read_rows(const session *s, reply *out, const char *ns, const char *key) {
+    const stored *name = look(s, ns_row(ns)), *mark = look(s, mark_row(ns, key));
+    out->columns = READ_COLUMNS;
+    put_cell(out, 0, READ_STORE, look(s, STORE_ROW)->identity);
+    if (name->there) {
+        put_cell(out, 0, READ_LAYOUT, name->layout);
+        put_cell(out, 0, READ_IDENTITY, name->identity);
+        put_number(out, READ_FLOOR, name->number);
+    }
+    if (mark->there) {
+        put_number(out, READ_HIGH, mark->number);
+        put_number(out, READ_GRANT, (int64_t)mark->grant);
+        put_cell(out, 0, READ_SEAL, mark->seal);
+    }
+    scripted_read();
+}
+
+static bool witnesses; /* false: injected bug, the answer does not show which session it is of */
+static bool compares;  /* false: an injected bug, a seal is not compared */
+
+/* again_sql and raise_sql, from the fourth of their values on. */
+static bool may_raise(const session *s, const char *const *v) {
+    const stored *mark = see(s, mark_row(v[4], v[5]));
+    return mark->there && mark->number >= atoll(v[6]) && mark->number <= atoll(v[7]) &&
+           (mark->number > atoll(v[8]) || mark->grant == strtoull(v[9], NULL, 10) ||
+            mark->grant == strtoull(v[10], NULL, 10));
+}
+
+static bool is_current(const session *s, const char *const *v) {
+    const stored *name = see(s, ns_row(v[0]));
+    return name->there && is(name->layout, v[1]) && name->number == atoll(v[2]) &&
+           is(name->identity, v[3]);
+}
+
+static void raise_high(session *s, reply *out, const char *const *v, bool seals) {
+    const int i = mark_row(v[4], v[5]);
+    const stored *mark = see(s, i), *name = see(s, ns_row(v[4]));
+    const bool fits = seals ? is_current(s, v + 11) : !compares || is(mark->seal, v[11]);
+    if (may_raise(s, v) && fits) {
+        const int64_t low = atoll(v[0]);
+        raise_to(s, i, (mark->number > low ? mark->number : low) + atoll(v[1]),
+                 strtoull(v[2], NULL, 10));
+        if (seals) {
+            put_text(change(s, i)->seal, seal_of(name->identity, name->layout));
+        }
+        out->affected = 1;
+        out->insert_id = (uint64_t)see(s, i)->number;
+    }
+}
+
+static void begin_mark(session *s, reply *out, const char *const *v) {
+    const int i = mark_row(v[0], v[1]);
+    if (!is_current(s, v + 6)) {
+        return;
+    }
+    if (see(s, i)->there) {
+        out->error = DUPLICATE;
+        return;
+    }
+    raise_to(s, i, atoll(v[2]) + atoll(v[3]), strtoull(v[4], NULL, 10));
+    change(s, i)->seal[0] = '\0';
+    out->affected = 1;
+    out->insert_id = (uint64_t)see(s, i)->number;
+}
+
+static void give_back(session *s, reply *out, const char *const *v) {
+    const int i = mark_row(v[1], v[2]);
+    const stored *mark = see(s, i);
+    if (mark->there && mark->number == atoll(v[3]) && mark->grant == strtoull(v[4], NULL, 10) &&
+        atoll(v[0]) <= mark->number) {
+        stored *lower = change(s, i);
+        lower->number = atoll(v[0]);
+        lower->grant = 0;
+        lower->seal[0] = '\0';
+        out->affected = 1;
+    }
+}
+
+static void unseal(session *s, int ns) {
+    for (int key = 0; key < KEYS; key++) {
+        if (see(s, MARK_ROWS + ns * KEYS + key)->there) {
+            change(s, MARK_ROWS + ns * KEYS + key)->seal[0] = '\0';
+        }
+    }
+}
+
+static void name_space(session *s, reply *out, const char *const *v) {
+    const int i = ns_row(v[6]);
+    if (see(s, i)->there) {
+        stored *name = change(s, i);
+        put_text(name->layout, v[0]);
+        if (is(v[1], "1")) {
+            put_text(name->identity, v[2]);
+        }
+        name->number = is(v[3], "1") || atoll(v[4]) > name->number ? atoll(v[4]) : name->number;
+        unseal(s, i - NS_ROWS);
+        out->affected = 1;
+    }
+}
+
+static void name_first(session *s, reply *out, const char *const *v) {
+    const int i = ns_row(v[0]);
+    if (!see(s, i)->there) {
+        stored *name = change(s, i);
+        name->there = true;
+        put_text(name->layout, v[1]);
+        put_text(name->identity, v[2]);
+        name->number = atoll(v[3]);
+        out->affected = 1;
+    }
+}
+
+static void doubt_all(session *s, const char *text) {
+    for (int i = STORE_ROW; i < MARK_ROWS; i++) {
+        if (see(s, i)->there) {
+            put_text(change(s, i)->identity, text);
+        }
+        if (i >= NS_ROWS) {
+            unseal(s, i - NS_ROWS);
+        }
+    }
+}
+
+/* Does a lock of another session keep the statement from its rows? Only a SELECT locks none. */
+static bool has_to_wait(session *s, enum kind kind, const char *const *v) {
+    switch (kind) {
+    case AGAIN:
+        return is_locked(s, mark_row(v[4], v[5]));
+    case RAISING:
+        return is_locked(s, mark_row(v[4], v[5])) || is_locked(s, ns_row(v[4]));
+    case BEGINNING:
+        return is_locked(s, mark_row(v[0], v[1])) || is_locked(s, ns_row(v[0]));
+    case SETTLING:
+        return is_locked(s, mark_row(v[0], v[1]));
+    case GIVING_BACK:
+        return is_locked(s, mark_row(v[1], v[2]));
+    case LOCKING:
+    case BEARING:
+    case NUMBERED:
+    case DOUBTING:
+        return is_locked(s, STORE_ROW);
+    default:
+        return false;
+    }
+}
+
+static void answer(session *s, enum kind kind, const char *const *v, reply *out) {
+    static const char *const variables_are[][2] = {
+        {"innodb_flush_log_at_trx_commit", "1"}, {"log_bin", "OFF"}, {"server_id", ""}};
+    char text[48];
+    switch (kind) {
+    case READING:
+        read_rows(s, out, v[0], v[2]);
+        break;
+    case AGAIN:
+    case RAISING:
+        raise_high(s, out, v, kind == RAISING);
+        break;
+    case BEGINNING:
+        begin_mark(s, out, v);
+        break;
+    case LOCKING:
+        change(s, STORE_ROW)->number++;
+        break;
+    case BEARING:
+        if (is(see(s, STORE_ROW)->identity, "new")) {
+            put_text(change(s, STORE_ROW)->identity, v[0]);
+        }
+        break;
+    case COMMITTING:
+    case UNDOING:
+        tx_end(s, kind == COMMITTING);
+        s->odd = false;
+        break;
+    case NAMING:
+        name_space(s, out, v);
+        break;
+    case NAMING_FIRST:
+        name_first(s, out, v);
+        break;
+    case NUMBERED:
+        put_text(change(s, STORE_ROW)->layout, v[0]);
+        break;
+    case DOUBTING:
+        doubt_all(s, v[0]);
+        break;
+    case SETTLING:
+        out->affected = see(s, mark_row(v[0], v[1]))->there;
+        break;
+    case GIVING_BACK:
+        give_back(s, out, v);
+        break;
+    case NUMBER:
+        put_number(out, 0, live.made);
+        break;
+    case WITNESS:
+        snprintf(text, sizeof text, "%u %u", witnesses ? s->backend : 1,
+                 witnesses ? live.server : s->own.greeted);
+        put_cell(out, 0, 0, text);
+        break;
+    case LAST:
+        if (look(s, mark_row(v[0], v[1]))->there) {
+            put_number(out, 0, look(s, mark_row(v[0], v[1]))->number);
+        }
+        break;
+    case LAYOUT_KIND:
+        put_cell(out, 0, 0, look(s, STORE_ROW)->layout);
+        break;
+    case VARIABLES_KIND:
+        for (unsigned i = 0; i < 3; i++) {
+            put_cell(out, i, 0, variables_are[i][0]);
+            put_cell(out, i, 1, variables_are[i][1]);
+        }
+        put_cell(out, 2, 1, module_digits(text, live.server));
+        s->own.greeted = live.server;
+        break;
+    case TABLES:
+        for (unsigned i = 0; i < 2; i++) {
+            put_cell(out, i, 0, "firn_mark");
+            put_cell(out, i, 1, "InnoDB");
+        }
+        break;
+    case TRIGGERS:
+        out->columns = out->lines = 1;
+        break;
+    case STARTING:
+    case SETTINGS:
+    case ISOLATION:
+        break;
+    default:
+        fail_msg("statement %d", kind);
+    }
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+/* Takes a value of a statement, in the form of maria_compose; returns what follows it, or NULL. */
+static const char *take_value(const char *text, bool is_bytes, char out[TEXT]) {
+    size_t length = 0;
+    if (!is_bytes) {
+        const size_t digits = strspn(text, "-0123456789");
+        snprintf(out, TEXT, "%.*s", (int)digits, text);
+        return digits > 0 ? text + digits : NULL;
+    }
+    if (strncmp(text, "x'", 2) != 0) {
+        return NULL;
+    }
+    for (text += 2; *text != '\''; text += 2) {
+        unsigned byte = 0;
+        sscanf(text, "%2x", &byte);
+        if (length < TEXT - 1) {
+            out[length++] = (char)byte;
+        }
+    }
+    out[length] = '\0';
+    return text + 1;
+}
+
+/* Is the text a statement of this kind? Takes its values. *rest: what follows it. */
+static bool is_kind(enum kind kind, const char *text, statement_sent *out, const char **rest) {
+    const char *pattern = patterns[kind];
+    *out = (statement_sent){.which = (int)kind};
+    for (; *pattern != '\0' && text != NULL; pattern++) {
+        if (pattern[0] == '@' && strncmp(text, "firn", 4) == 0) {
+            text += 4;
+        } else if (strchr("$#^", *pattern) != NULL) {
+            text = take_value(text, *pattern == '$', out->words[out->count++]);
+        } else if (*pattern == *text) {
+            text++;
+        } else {
+            return false;
+        }
+    }
+    *rest = text;
+    return text != NULL;
+}
+
+static statement_sent read_statement(const char *text, bool *witnessed) {
+    static const char witness[] = "; SELECT CONCAT_WS(";
+    statement_sent out = {.which = KINDS};
+    const char *rest = NULL;
+    for (int i = 0; i < KINDS; i++) {
+        if (is_kind((enum kind)i, text, &out, &rest)) {
+            *witnessed = i != WITNESS && strstr(rest, witness) != NULL;
+            if (i >= NUMBER || *rest == '\0' || strncmp(rest, witness, sizeof witness - 1) == 0) {
+                return out;
+            }
+        }
+    }
+    fail_msg("an unknown statement: %s", text);
+    return out;
+}
+
+static bool run_statement(session *s, const statement_sent *sent) {
+    const char *v[WORDS];
+    const enum kind kind = (enum kind)sent->which;
+    for (int i = 0; i < WORDS; i++) {
+        v[i] = sent->words[i];
+    }
+    if (has_to_wait(s, kind, v) || (kind == LOCKING && s->own.begun && !tx_begin(s, false))) {
+        return false;
+    }
+    s->own.replies[0] = (reply){.given = true};
+    answer(s, kind, v, &s->own.replies[0]);
+    s->own.begun = (s->own.begun || kind == STARTING) && kind != COMMITTING && kind != UNDOING;
+    return true;
+}
+
+static void session_clear(session *s) {
+    s->own = (own_session){.greeted = s->own.greeted};
+}
+
+static bool in_transaction(const session *s) {
+    return s->odd || s->own.begun;
+}
+
+/* ---- libmariadb ------------------------------------------------------------------------------ */
+
+static session *session_of(const MYSQL *db) {
+    return (session *)((uintptr_t)db - offsetof(session, own.db));
+}
+
+static void fail_with(session *s, unsigned number) {
+    s->own.replies[0] = (reply){.given = true, .error = number};
+}
+
+static void tell_witness(session *s) {
+    const statement_sent witness = {.which = WITNESS};
+    const reply first = s->own.replies[0];
+    if (first.given && first.error == 0) {
+        (void)run_statement(s, &witness);
+        s->own.replies[1] = s->own.replies[0];
+        s->own.replies[0] = first;
+    }
+}
+
+static void carry_out_soon(session *s, const statement_sent *sent) {
+    if (carry_out(s, sent)) {
+        return;
+    }
+    if (ONE_IN(3) && tx.owner != s) {
+        s->late = *sent; /* the lock lasts longer than the client waits */
+    } else if (ONE_IN(2)) {
+        fail_with(s, LOCKED);
+    } else {
+        tx_drop(s);
+        s->own.begun = false;
+        fail_with(s, DEADLOCK);
+    }
+}
+
+static short lie_await(int socket) {
+    (void)socket;
+    return 0;
+}
+
+static int lie_poll(const struct pollfd *set) {
+    (void)set; /* no sleep is worth its time */
+    return 0;
+}
+
+int STDCALL mysql_send_query_start(int *ret, MYSQL *db, const char *text, unsigned long length) {
+    session *s = session_of(db);
+    bool witnessed;
+    (void)length;
+    const statement_sent sent = read_statement(text, &witnessed);
+    scripted_disturb();
+    memset(s->own.replies, 0, sizeof s->own.replies);
+    s->own.at = 0;
+    *ret = s->closed;
+    if (s->closed) {
+        return 0;
+    }
+    const enum fate fate = draw_fate(s);
+    switch (fate) {
+    case FATE_LOST:
+        break;
+    case FATE_LATER:
+        s->late = sent;
+        break;
+    case FATE_UNDONE:
+        tx_drop(s);
+        s->own.begun = false;
+        fail_with(s, DEADLOCK);
+        break;
+    case FATE_ENDED:
+        tx_drop(s);
+        fail_with(s, 2013);
+        break;
+    default:
+        carry_out_soon(s, &sent);
+    }
+    if (witnessed) {
+        tell_witness(s);
+    }
+    if (fate == FATE_UNHEARD) {
+        s->own.replies[chance() % REPLIES].given = false;
+    }
+    if (fate == FATE_STRANGE && s->own.replies[0].given) {
+        fail_with(s, 1180); /* an error during the commit, perhaps after it */
+    }
+    s->own.db.server_status =
+        SERVER_STATUS_AUTOCOMMIT | (in_transaction(s) ? SERVER_STATUS_IN_TRANS : 0);
+    scripted_disturb();
+    return 0;
+}
+
+int STDCALL mysql_send_query_cont(int *ret, MYSQL *db, int status) {
+    (void)ret, (void)db, (void)status;
+    return 0;
+}
+
+static reply *reply_of(MYSQL *db) {
+    session *s = session_of(db);
+    return &s->own.replies[s->own.at];
+}
+
+int STDCALL mysql_read_query_result_start(my_bool *ret, MYSQL *db) {
+    *ret = !reply_of(db)->given || reply_of(db)->error != 0;
+    return 0;
+}
+
+int STDCALL mysql_read_query_result_cont(my_bool *ret, MYSQL *db, int status) {
+    (void)ret, (void)db, (void)status;
+    return 0;
+}
+
+int STDCALL mysql_store_result_start(MYSQL_RES **ret, MYSQL *db) {
+    *ret = reply_of(db)->columns > 0 ? (MYSQL_RES *)(void *)reply_of(db) : NULL;
+    return 0;
+}
+
+int STDCALL mysql_store_result_cont(MYSQL_RES **ret, MYSQL *db, int status) {
+    (void)ret, (void)db, (void)status;
+    return 0;
+}
+
+int STDCALL mysql_next_result_start(int *ret, MYSQL *db) {
+    session *s = session_of(db);
+    s->own.at = 1;
+    *ret = !s->own.replies[1].given;
+    return 0;
+}
+
+int STDCALL mysql_next_result_cont(int *ret, MYSQL *db, int status) {
+    (void)ret, (void)db, (void)status;
+    return 0;
+}
+
+unsigned int STDCALL mysql_num_fields(MYSQL_RES *rows) {
+    return ((const reply *)(const void *)rows)->columns;
+}
+
+my_ulonglong STDCALL mysql_num_rows(MYSQL_RES *rows) {
+    return ((const reply *)(const void *)rows)->lines;
+}
+
+MYSQL_ROW STDCALL mysql_fetch_row(MYSQL_RES *rows) {
+    reply *r = (reply *)(void *)rows;
+    const unsigned line = r->line++;
+    for (unsigned i = 0; i < COLUMNS && line < r->lines; i++) {
+        r->row[i] = r->there[line][i] ? r->cells[line][i] : NULL;
+    }
+    return line < r->lines ? r->row : NULL;
+}
+
+void STDCALL mysql_free_result(MYSQL_RES *rows) {
+    (void)rows;
+}
+
+unsigned int STDCALL mysql_field_count(MYSQL *db) {
+    return reply_of(db)->columns;
+}
+
+my_ulonglong STDCALL mysql_affected_rows(MYSQL *db) {
+    return reply_of(db)->affected;
+}
+
+my_ulonglong STDCALL mysql_insert_id(MYSQL *db) {
+    return reply_of(db)->insert_id;
+}
+
+unsigned int STDCALL mysql_errno(MYSQL *db) {
+    return reply_of(db)->given ? reply_of(db)->error : 2013;
+}
+
+const char *STDCALL mysql_error(MYSQL *db) {
+    (void)db;
+    return "a reason";
+}
+
+MYSQL *STDCALL mysql_init(MYSQL *db) {
+    (void)db;
+    session *s = session_new();
+    s->closed = faults && ONE_IN(30);
+    return &s->own.db;
+}
+
+int STDCALL mysql_options(MYSQL *db, enum mysql_option option, const void *value) {
+    (void)db, (void)option, (void)value;
+    return 0;
+}
+
+int STDCALL mysql_real_connect_start(MYSQL **ret, MYSQL *db, const char *host, const char *user,
+                                     const char *password, const char *name, unsigned int port,
+                                     const char *path, unsigned long flags) {
+    (void)host, (void)user, (void)password, (void)name, (void)port, (void)path, (void)flags;
+    *ret = session_of(db)->closed ? NULL : db;
+    return 0;
+}
+
+int STDCALL mysql_real_connect_cont(MYSQL **ret, MYSQL *db, int status) {
+    (void)ret, (void)db, (void)status;
+    return 0;
+}
+
+my_socket STDCALL mysql_get_socket(MYSQL *db) {
+    (void)db;
+    return -1;
+}
+
+void STDCALL mysql_close(MYSQL *db) {
+    session_leave(session_of(db));
+}
+
+static void *driver_handle(void) {
+    mysql_store *self = calloc(1, sizeof *self);
+    assert_non_null(self);
+    assert_int_equal(
+        module_link_read(&self->link, "mysql://u:" LIE_PASSWORD "@localhost/d", NULL, NULL),
+        FIRN_OK);
+    assert_int_equal(set_up(self, NULL), FIRN_OK);
+    self->link.engine = &engine;
+    self->link.socket = -1;
+    return self;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static int begin_program(void **state) {
+    witnesses = compares = true;
+    return start_over(state);
+}
+
+static void answers_are_torn(void **state) {
+    (void)state;
+    no_slot_is_granted_twice(&firn_store_driver);
+}
+
+static int unknown_is_done(void *self, const firn_records *seen, firn_records *next,
+                           const firn_raise *raise, firn_error *error) {
+    const int code = store_add(self, seen, next, raise, error);
+    if (code == FIRN_EUNKNOWN) {
+        next->mark.high = seen->mark.high + raise->count;
+    }
+    return code == FIRN_EUNKNOWN ? FIRN_OK : code;
+}
+
+static void a_guess_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.add = unknown_is_done;
+    finds(&driver);
+}
+
+static int hide_losses(void *self, firn_records *seen, bool surely, firn_error *error) {
+    const int code = store_read(self, seen, surely, error);
+    seen->losses = seen->ns_losses = 0;
+    return code;
+}
+
+static void a_hidden_loss_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.read = hide_losses;
+    finds(&driver);
+}
+
+static void a_missing_comparison_is_found(void **state) {
+    (void)state;
+    compares = false;
+    finds(&firn_store_driver);
+}
+
+static void an_answer_of_another_session_is_found(void **state) {
+    (void)state;
+    witnesses = false;
+    finds(&firn_store_driver);
+}
+
+int main(int count, char **arguments) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(answers_are_torn, begin_program),
+        cmocka_unit_test_setup(a_guess_is_found, begin_program),
+        cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
+        cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),
+        cmocka_unit_test_setup(an_answer_of_another_session_is_found, begin_program),
+    };
+    scripted_choose(count, arguments);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver of PostgreSQL over a scripted server: see scripted.h. The program has its own functions
+ * of libpq, over a server that does what the statements of modules/postgres_sql.h do;
+ * test/postgres_test.c runs those. */
+#include "../fuzz/lying.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+static short lie_await(int socket, short events);
+static int lie_poll(const struct pollfd *set);
+#define module_await(fd, events, end_ms) ((void)(end_ms), lie_await(fd, events))
+#define poll(set, count, ms)             lie_poll(set)
+#include "../modules/postgres.c"
+#include "../modules/postgres_place.c"
+#include "../modules/postgres_session.c"
+#include "../modules/postgres_taken.c"
+
+typedef struct own_session {
+    unsigned prepared; /* a bit for each statement */
+    PGresult *result;  /* NULL: none, or it was fetched */
+    bool answered;
+    unsigned first; /* the session that the client greeted */
+    PQnoticeReceiver notice;
+    void *self;
+} own_session;
+
+#include "scripted_sql.h"
+
+/* ---- the server ------------------------------------------------------------------------------ */
+
+enum { GREETING = NOW + 1, CREATION, PLAIN_ROLLBACK, KINDS };
+
+#define SYSTEM "7"
+
+static PGresult *make_result(ExecStatusType status, int columns) {
+    PGresAttDesc names[READ_COLUMNS + 2] = {{0}};
+    PGresult *out = PQmakeEmptyPGresult(NULL, status);
+    assert_non_null(out);
+    for (int i = 0; i < columns; i++) {
+        names[i].name = (char *)(uintptr_t) "c";
+    }
+    assert_true(columns == 0 || PQsetResultAttrs(out, columns, names));
+    return out;
+}
+
+static void put_cell(PGresult *out, int column, const char *text) {
+    assert_true(
+        PQsetvalue(out, 0, column, (char *)(uintptr_t)text, text != NULL ? (int)strlen(text) : -1));
+}
+
+static void put_number(PGresult *out, int column, int64_t value) {
+    char digits[MODULE_NUMBER_SIZE];
+    put_cell(out, column, module_digits(digits, value));
+}
+
+static void put_truth(PGresult *out, int column, bool value) {
+    put_cell(out, column, value ? "t" : "f");
+}
+
+/* Its SQLSTATE and its severity; see PQresultErrorField. */
+static PGresult *make_error(const char *state, const char *severity) {
+    PGresult *out = make_result(PGRES_FATAL_ERROR, 2);
+    put_cell(out, 0, state);
+    put_cell(out, 1, severity);
+    return out;
+}
+
+static const char *identity(void) {
+    static char text[TEXT];
+    snprintf(text, sizeof text, SYSTEM "/%08X/1/%u", live.server, live.made);
+    return text;
+}
+
+static PGresult *greet_client(session *s) {
+    s->own.first = s->backend;
+    PGresult *out = make_result(PGRES_TUPLES_OK, GREET_MEDDLER + 1);
+    put_truth(out, GREET_READ_ONLY, false);
+    put_truth(out, GREET_FSYNC, true);
+    put_truth(out, GREET_WHOLE_PAGES, true);
+    put_number(out, GREET_BACKEND, s->backend);
+    put_number(out, GREET_NAMESPACES, 1);
+    put_number(out, GREET_MARKS, live.made);
+    put_truth(out, GREET_LOGGED, true);
+    put_truth(out, GREET_KEPT, true);
+    put_cell(out, GREET_SYSTEM, SYSTEM);
+    put_cell(out, GREET_MEDDLER, NULL);
+    return out;
+}
+
+static PGresult *read_rows(const session *s, const char *ns, const char *key) {
+    const stored *own = see(s, STORE_ROW), *name = see(s, ns_row(ns)),
+                 *mark = see(s, mark_row(ns, key));
+    PGresult *out = make_result(PGRES_TUPLES_OK, READ_COLUMNS);
+    put_number(out, READ_BACKEND, s->backend);
+    put_number(out, READ_MARKS, live.made);
+    put_cell(out, READ_TAKEN, "");
+    put_truth(out, READ_NEW, is(own->identity, "new"));
+    put_truth(out, READ_CURRENT, is(own->identity, identity()));
+    put_cell(out, READ_ALL_CURRENT, NULL);
+    put_cell(out, READ_ALL_LAYOUT, NULL);
+    for (int i = READ_LAYOUT; i < READ_COLUMNS; i++) {
+        put_cell(out, i, NULL);
+    }
+    if (name->there) {
+        put_cell(out, READ_LAYOUT, name->layout);
+        put_truth(out, READ_NS_CURRENT, is(name->identity, identity()));
+        put_number(out, READ_FLOOR, name->number);
+    }
+    if (mark->there) {
+        put_number(out, READ_HIGH, mark->number);
+        put_number(out, READ_GRANT, (int64_t)mark->grant);
+    }
+    scripted_read();
+    return out;
+}
+
+static bool tells;    /* false: injected bug, a commit does not say which session carried it out */
+static bool compares; /* false: an injected bug, a raise does not compare the namespace's record */
+
+/* The condition UNCHANGED, on the namespace's record `name`. */
+static bool is_unchanged(const session *s, const stored *name, const char *const *v) {
+    return (name->there && is(name->layout, v[8]) && name->number == atoll(v[9]) &&
+            is(name->identity, identity()) && s->backend == (unsigned)atoi(v[10]) &&
+            live.made == (unsigned)atoi(v[11]) && is(v[12], "")) ||
+           !compares;
+}
+
+static PGresult *made(bool done, int64_t value) {
+    PGresult *out = make_result(PGRES_TUPLES_OK, 1);
+    if (done) {
+        put_number(out, 0, value);
+    }
+    return out;
+}
+
+/* A raise that waited for the mark's lock compares the namespace's record as it was before. */
+static PGresult *raise_high(session *s, const char *const *v, const stored *name) {
+    const int i = mark_row(v[0], v[1]);
+    const stored *mark = see(s, i);
+    const int64_t least = atoll(v[4]), low = atoll(v[2]);
+    const uint64_t also = (uint64_t)atoll(v[13]);
+    const bool granted = mark->number > least || mark->grant == also ||
+                         (is(v[14], "true") && (mark->grant == 0 || also == 0));
+    if (!mark->there || mark->number < least || mark->number > atoll(v[5]) || !granted ||
+        !is_unchanged(s, name, v)) {
+        return made(false, 0);
+    }
+    const int64_t high = (mark->number > low ? mark->number : low) + atoll(v[3]);
+    raise_to(s, i, high, (uint64_t)atoll(v[6]));
+    return made(true, high);
+}
+
+static PGresult *create_mark(session *s, const char *const *v) {
+    const int i = mark_row(v[0], v[1]);
+    const int64_t high = atoll(v[2]) + atoll(v[3]);
+    if (see(s, i)->there || atoll(v[4]) > 0 || atoll(v[5]) < 0 ||
+        !is_unchanged(s, see(s, ns_row(v[0])), v)) {
+        return made(false, 0);
+    }
+    raise_to(s, i, high, (uint64_t)atoll(v[6]));
+    return made(true, high);
+}
+
+static PGresult *give_back(session *s, const char *const *v) {
+    const int i = mark_row(v[0], v[1]);
+    const stored *mark = see(s, i);
+    if (!mark->there || mark->number != atoll(v[2]) || mark->grant != (uint64_t)atoll(v[3]) ||
+        atoll(v[4]) > mark->number) {
+        return made(false, 0);
+    }
+    change(s, i)->number = atoll(v[4]);
+    change(s, i)->grant = 0;
+    return made(true, atoll(v[4]));
+}
+
+static PGresult *name_space(session *s, const char *const *v) {
+    stored *name = change(s, ns_row(v[0]));
+    const int64_t floor = atoll(v[2]);
+    if ((name->there && !is(v[3], "true")) || (compares && s->backend != (unsigned)atoi(v[6]))) {
+        return made(false, 0);
+    }
+    if (!name->there || is(v[4], "true")) {
+        put_text(name->identity, identity());
+    }
+    name->number = is(v[5], "true") || floor > name->number ? floor : name->number;
+    name->there = true;
+    put_text(name->layout, v[1]);
+    return made(true, name->number);
+}
+
+static void doubt_all(session *s) {
+    for (int i = STORE_ROW; i < MARK_ROWS; i++) {
+        if (see(s, i)->there) {
+            put_text(change(s, i)->identity, MODULE_GONE_BACK);
+        }
+    }
+}
+
+static void bear(session *s) {
+    if (is(see(s, STORE_ROW)->identity, "new")) {
+        put_text(change(s, STORE_ROW)->identity, identity());
+    }
+}
+
+/* Which row the statement locks; -1: none. */
+static int locked_row(int which, const char *const *v) {
+    return which == RAISE || which == CREATE || which == GIVE_BACK ? mark_row(v[0], v[1])
+           : which == SETTLE || which == NAME                      ? ns_row(v[0])
+           : which == BORN || which == DOUBT                       ? STORE_ROW
+                                                                   : -1;
+}
+
+/* NULL: a lock is in the way. */
+static PGresult *answer(session *s, const statement_sent *sent) {
+    const char *v[WORDS];
+    for (int i = 0; i < WORDS; i++) {
+        v[i] = sent->words[i];
+    }
+    const int locks = locked_row(sent->which, v);
+    if ((locks >= 0 && is_locked(s, locks)) ||
+        ((sent->which == BEGIN || sent->which == BEGIN_ALONE) &&
+         !tx_begin(s, sent->which == BEGIN_ALONE))) {
+        return NULL;
+    }
+    switch (sent->which) {
+    case GREETING:
+        return greet_client(s);
+    case READ:
+        return read_rows(s, v[0], v[1]);
+    case RAISE:
+        return raise_high(s, v, s->waits ? &s->before : see(s, ns_row(v[0])));
+    case CREATE:
+        return create_mark(s, v);
+    case GIVE_BACK:
+        return give_back(s, v);
+    case SETTLE:
+        return made(see(s, ns_row(v[0]))->there, 0);
+    case NAME:
+        return name_space(s, v);
+    case BORN:
+        bear(s);
+        break;
+    case DOUBT:
+        doubt_all(s);
+        break;
+    case COMMIT:
+        tx_end(s, true);
+        s->odd = false;
+        return made(true, tells ? s->backend : s->own.first);
+    case ROLLBACK:
+        tx_end(s, false);
+        s->odd = false;
+        break;
+    default:
+        assert_true(sent->which == BEGIN || sent->which == BEGIN_ALONE);
+    }
+    return make_result(PGRES_COMMAND_OK, 0);
+}
+
+static bool run_statement(session *s, const statement_sent *sent) {
+    PGresult *out = answer(s, sent);
+    PQclear(s->own.result);
+    s->own.result = out;
+    return out != NULL;
+}
+
+static void session_clear(session *s) {
+    PQclear(s->own.result);
+    s->own.result = NULL;
+    s->own.prepared = 0;
+    s->waits = false;
+}
+
+/* ---- libpq ----------------------------------------------------------------------------------- */
+
+static session *session_of(const PGconn *db) {
+    return (session *)(uintptr_t)db;
+}
+
+static bool in_transaction(const session *s) {
+    return tx.owner == s || s->odd;
+}
+
+/* "@" is the prefix of the tables, and "#" and "~" are numbers. */
+static bool is_text_of(const char *pattern, const char *text) {
+    for (; *pattern != '\0'; pattern++) {
+        const size_t digits = strspn(text, "0123456789") - (pattern[1] == '0'); /* "#0" */
+        if (*pattern == '@' && strncmp(text, "firn", 4) == 0) {
+            text += 4;
+        } else if ((*pattern == '#' || *pattern == '~') && *text <= '9' && *text >= '0') {
+            text += digits;
+        } else if (*pattern == *text) {
+            text++;
+        } else {
+            return false;
+        }
+    }
+    return *text == '\0';
+}
+
+static int which_text(const char *text) {
+    for (int i = 0; i < KINDS; i++) {
+        if (is_text_of(i == GREETING         ? greet_sql
+                       : i == CREATION       ? create_sql
+                       : i == PLAIN_ROLLBACK ? "ROLLBACK"
+                                             : statements[i].text,
+                       text)) {
+            return i == PLAIN_ROLLBACK ? ROLLBACK : i;
+        }
+    }
+    fail_msg("an unknown statement: %s", text);
+    return -1;
+}
+
+static int which_name(const char *name) {
+    int i = 0;
+    while (!is(statements[i].name, name)) {
+        i++;
+    }
+    return i;
+}
+
+static void warn(const session *s, const char *state) {
+    PGresult *warning = make_error(state, "WARNING");
+    s->own.notice(s->own.self, warning);
+    PQclear(warning);
+}
+
+/* The raise has begun, and waits for the lock of another one. */
+static void begin_raise(session *s, const statement_sent *sent) {
+    s->waits = sent->which == RAISE;
+    if (s->waits) {
+        s->before = *see(s, ns_row(sent->words[0]));
+    }
+}
+
+/* The statement waits longer than the client. */
+static void wait_longer(session *s, const statement_sent *sent) {
+    begin_raise(s, sent);
+    s->late = *sent;
+}
+
+static void carry_out_soon(session *s, const statement_sent *sent, enum fate fate) {
+    const bool reads = sent->which == READ || tx.owner == s;
+    if (!carry_out(s, sent) && ONE_IN(2) && tx.owner != s) {
+        wait_longer(s, sent);
+    } else if (s->own.result == NULL) {
+        tx_drop(s);
+        s->own.result = make_error("55P03", "ERROR");
+    } else if (fate == FATE_STRANGE && (!reads || sent->which == COMMIT)) {
+        warn(s, "01000"); /* no standby confirmed it */
+    }
+}
+
+static int send_to(const PGconn *db, int which, const char *const *values) {
+    session *s = session_of(db);
+    statement_sent sent = {.which = which};
+    for (int i = 0; values != NULL && i < statements[which].values; i++) {
+        put_text(sent.words[i], values[i]);
+    }
+    s->own.answered = false;
+    scripted_disturb();
+    if (s->closed) {
+        return 0;
+    }
+    const enum fate fate = draw_fate(s);
+    if (which == COMMIT && faults && ONE_IN(tells ? 30 : 3)) {
+        session_renew(s);
+    }
+    switch (fate) {
+    case FATE_LOST:
+        break;
+    case FATE_LATER:
+        wait_longer(s, &sent);
+        break;
+    case FATE_UNDONE:
+    case FATE_ENDED:
+        tx_drop(s);
+        s->own.result =
+            fate == FATE_UNDONE ? make_error("40P01", "ERROR") : make_error("57P01", "FATAL");
+        break;
+    default:
+        if (which == RAISE && tx.owner != s && ONE_IN(4)) {
+            begin_raise(s, &sent);
+            scripted_disturb();
+        }
+        if (which != RAISE || !s->closed) {
+            carry_out_soon(s, &sent, fate);
+            s->waits = s->waits && s->late.which >= 0;
+        }
+    }
+    if (fate == FATE_UNHEARD) {
+        PQclear(s->own.result);
+        s->own.result = NULL;
+    }
+    scripted_disturb();
+    return 1;
+}
+
+PGconn *PQconnectStartParams(const char *const *words, const char *const *values, int expand) {
+    (void)words, (void)values, (void)expand;
+    session *s = session_new();
+    s->closed = faults && ONE_IN(30);
+    return (PGconn *)(void *)s;
+}
+
+PostgresPollingStatusType PQconnectPoll(PGconn *db) {
+    return session_of(db)->closed ? PGRES_POLLING_FAILED : PGRES_POLLING_OK;
+}
+
+PQnoticeReceiver PQsetNoticeReceiver(PGconn *db, PQnoticeReceiver receiver, void *self) {
+    session_of(db)->own.notice = receiver;
+    session_of(db)->own.self = self;
+    return NULL;
+}
+
+int PQsetnonblocking(PGconn *db, int to) {
+    (void)db, (void)to;
+    return 0;
+}
+
+int PQsocket(const PGconn *db) {
+    return (int)(session_of(db) - sessions);
+}
+
+static short lie_await(int socket, short events) {
+    (void)socket;
+    return events == POLLIN ? 0 : events; /* no answer comes later */
+}
+
+static int lie_poll(const struct pollfd *set) {
+    (void)set; /* nothing arrives, and no sleep is worth its time */
+    return 0;
+}
+
+/* The client notices the end of a connection only when no answer comes. */
+ConnStatusType PQstatus(const PGconn *db) {
+    const session *s = session_of(db);
+    return s->closed && !s->own.answered ? CONNECTION_BAD : CONNECTION_OK;
+}
+
+PGTransactionStatusType PQtransactionStatus(const PGconn *db) {
+    return in_transaction(session_of(db)) ? PQTRANS_INTRANS : PQTRANS_IDLE;
+}
+
+int PQflush(PGconn *db) {
+    (void)db;
+    return 0;
+}
+
+int PQconsumeInput(PGconn *db) {
+    (void)db;
+    return 1;
+}
+
+int PQisBusy(PGconn *db) {
+    const session *s = session_of(db);
+    return s->own.result == NULL && !s->own.answered && !s->closed;
+}
+
+PGresult *PQgetResult(PGconn *db) {
+    session *s = session_of(db);
+    PGresult *out = s->own.result;
+    s->own.result = NULL;
+    s->own.answered |= out != NULL;
+    return out;
+}
+
+void PQfinish(PGconn *db) {
+    session_leave(session_of(db));
+}
+
+char *PQerrorMessage(const PGconn *db) {
+    static char text[] = "a reason";
+    (void)db;
+    return text;
+}
+
+int PQserverVersion(const PGconn *db) {
+    (void)db;
+    return 150000;
+}
+
+PQconninfoOption *PQconndefaults(void) {
+    return NULL;
+}
+
+int PQbackendPID(const PGconn *db) {
+    return (int)session_of(db)->backend;
+}
+
+char *PQresultErrorField(const PGresult *result, int which) {
+    const int column = which == PG_DIAG_SQLSTATE                ? 0
+                       : which == PG_DIAG_SEVERITY_NONLOCALIZED ? 1
+                                                                : -1;
+    return PQresultStatus(result) == PGRES_FATAL_ERROR && column >= 0
+               ? PQgetvalue(result, 0, column)
+               : NULL;
+}
+
+/* Of the statements that the driver may repeat, none fails. */
+int PQsendPrepare(PGconn *db, const char *name, const char *text, int count, const Oid *types) {
+    session *s = session_of(db);
+    (void)text, (void)count, (void)types;
+    s->own.answered = false;
+    if (s->closed) {
+        return 0;
+    }
+    s->own.prepared |= 1U << which_name(name);
+    s->own.result = make_result(PGRES_COMMAND_OK, 0);
+    return 1;
+}
+
+int PQsendQueryPrepared(PGconn *db, const char *name, int count, const char *const *values,
+                        const int *lengths, const int *formats, int format) {
+    session *s = session_of(db);
+    const int which = which_name(name);
+    (void)count, (void)lengths, (void)formats, (void)format;
+    scripted_disturb();
+    if ((s->own.prepared >> which & 1) != 0 || s->closed) {
+        return send_to(db, which, values);
+    }
+    tx_drop(s);
+    s->own.answered = false;
+    s->own.result = make_error("26000", "ERROR");
+    return 1;
+}
+
+int PQsendQueryParams(PGconn *db, const char *text, int count, const Oid *types,
+                      const char *const *values, const int *lengths, const int *formats,
+                      int format) {
+    (void)count, (void)types, (void)lengths, (void)formats, (void)format;
+    return send_to(db, which_text(text), values);
+}
+
+int PQsendQuery(PGconn *db, const char *text) {
+    return send_to(db, which_text(text), NULL);
+}
+
+static void *driver_handle(void) {
+    postgres_store *self = calloc(1, sizeof *self);
+    assert_non_null(self);
+    assert_int_equal(module_link_read(&self->link, "postgres://u:" LIE_PASSWORD "@/d", NULL, NULL),
+                     FIRN_OK);
+    assert_int_equal(postgres_set_up(self, NULL), FIRN_OK);
+    self->link.engine = &postgres_engine;
+    self->link.socket = -1;
+    return self;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static int begin_program(void **state) {
+    tells = compares = true;
+    return start_over(state);
+}
+
+static void answers_are_torn(void **state) {
+    (void)state;
+    no_slot_is_granted_twice(&firn_store_driver);
+}
+
+static int unknown_is_done(void *self, const firn_records *seen, firn_records *next,
+                           const firn_raise *raise, firn_error *error) {
+    const int code = postgres_add(self, seen, next, raise, error);
+    if (code == FIRN_EUNKNOWN) {
+        next->mark.high = seen->mark.high + raise->count;
+    }
+    return code == FIRN_EUNKNOWN ? FIRN_OK : code;
+}
+
+static void a_guess_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.add = unknown_is_done;
+    finds(&driver);
+}
+
+static int hide_losses(void *self, firn_records *seen, bool surely, firn_error *error) {
+    const int code = postgres_read_records(self, seen, surely, error);
+    seen->losses = seen->ns_losses = 0;
+    return code;
+}
+
+static void a_hidden_loss_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.read = hide_losses;
+    finds(&driver);
+}
+
+static void a_missing_comparison_is_found(void **state) {
+    (void)state;
+    compares = false;
+    finds(&firn_store_driver);
+}
+
+static void a_commit_without_its_transaction_is_found(void **state) {
+    (void)state;
+    tells = false;
+    finds(&firn_store_driver);
+}
+
+int main(int count, char **arguments) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(answers_are_torn, begin_program),
+        cmocka_unit_test_setup(a_guess_is_found, begin_program),
+        cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
+        cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),
+        cmocka_unit_test_setup(a_commit_without_its_transaction_is_found, begin_program),
+    };
+    scripted_choose(count, arguments);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

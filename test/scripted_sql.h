@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* For scripted.h: the tables of a small SQL server with sessions, and one transaction of several
+ * statements at a time, whose rows are locked. Each statement is one step; a program carries it out
+ * on the rows. */
+#ifndef FIRN_TEST_SCRIPTED_SQL_H
+#define FIRN_TEST_SCRIPTED_SQL_H
+
+#include "scripted.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+enum { STORE_ROW, NS_ROWS, MARK_ROWS = NS_ROWS + SPACES, ROWS = MARK_ROWS + SPACES * KEYS };
+#define TEXT 160
+
+typedef struct stored {
+    bool there;
+    char layout[TEXT], identity[TEXT], seal[TEXT];
+    int64_t number; /* the floor of a namespace, or the mark of a key */
+    uint64_t grant;
+} stored;
+
+typedef struct tables {
+    unsigned server; /* its timeline, or its ID: another one after each failover */
+    unsigned made;   /* the number of the table of marks: another one after it is loaded again */
+    stored rows[ROWS];
+} tables;
+
+static tables live, saved;
+static unsigned servers, loads;
+
+static int ns_row(const char *ns) {
+    return NS_ROWS + scripted_index(space_names, ns);
+}
+
+static int mark_row(const char *ns, const char *key) {
+    return MARK_ROWS + scripted_index(space_names, ns) * KEYS + scripted_index(key_names, key);
+}
+
+static void put_text(char out[TEXT], const char *text) {
+    snprintf(out, TEXT, "%.150s", text);
+}
+
+static bool is(const char *a, const char *b) {
+    return strcmp(a, b) == 0;
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+#ifndef FAULTS_IN
+#define FAULTS_IN 8 /* statements */
+#endif
+
+enum { SESSIONS = 256, WORDS = 16 };
+
+/* A statement and its values. */
+typedef struct statement_sent {
+    int which, count;
+    char words[WORDS][TEXT];
+} statement_sent;
+
+/* A connection: the server's half, and what the client's library keeps. */
+typedef struct session {
+    bool used, closed;
+    bool odd;            /* inside a transaction that a pool began, and will roll back */
+    unsigned backend;    /* its number */
+    statement_sent late; /* received, not yet carried out; which -1: none */
+    bool waits; /* the late statement waits for a lock since the namespace's record was `before` */
+    stored before;
+    own_session own;
+} session;
+
+static session sessions[SESSIONS];
+static unsigned backends;
+
+/* False: a lock is in the way. */
+static bool run_statement(session *s, const statement_sent *sent);
+/* Nothing of the session's is left: it ends, or becomes another one. */
+static void session_clear(session *s);
+
+static struct {
+    session *owner; /* NULL: no transaction */
+    bool alone;     /* the tables are locked */
+    bool looked;    /* what it reads is as it was at its first read */
+    bool written[ROWS];
+    stored rows[ROWS];
+    tables then;
+} tx;
+
+static const stored *see(const session *s, int i) {
+    return tx.owner == s && tx.written[i] ? &tx.rows[i] : &live.rows[i];
+}
+
+static bool is_locked(const session *s, int i) {
+    return tx.owner != NULL && tx.owner != s && (tx.alone || tx.written[i]);
+}
+
+static stored *change(const session *s, int i) {
+    if (tx.owner != s) {
+        return &live.rows[i];
+    }
+    if (!tx.written[i]) {
+        tx.rows[i] = live.rows[i];
+    }
+    tx.written[i] = true;
+    return &tx.rows[i];
+}
+
+/* Does a statement wait for the lock of a row? It locks the table. */
+static bool some_wait(void) {
+    bool found = false;
+    for (int i = 0; i < SESSIONS; i++) {
+        found |= sessions[i].used && sessions[i].waits;
+    }
+    return found;
+}
+
+static bool tx_begin(session *s, bool alone) {
+    if ((tx.owner != NULL && tx.owner != s) || (alone && some_wait())) {
+        return false;
+    }
+    memset(&tx, 0, sizeof tx);
+    tx.owner = s;
+    tx.alone = alone;
+    return true;
+}
+
+static void tx_end(const session *s, bool commits) {
+    for (int i = 0; i < ROWS && tx.owner == s && commits; i++) {
+        if (tx.written[i]) {
+            live.rows[i] = tx.rows[i];
+        }
+    }
+    if (tx.owner == s) {
+        memset(&tx, 0, sizeof tx);
+    }
+}
+
+static void raise_to(const session *s, int i, int64_t high, uint64_t grant) {
+    stored *mark = change(s, i);
+    mark->there = true;
+    mark->number = high;
+    mark->grant = grant;
+    scripted_raise((i - MARK_ROWS) / KEYS, high);
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+static void tx_drop(const session *s) {
+    tx_end(s, false);
+}
+
+/* A proxy or a pool continues with another session. */
+static void session_renew(session *s) {
+    tx_drop(s);
+    s->backend = ++backends;
+    s->odd = faults && ONE_IN(4);
+    session_clear(s);
+}
+
+static session *session_new(void) {
+    session *s = sessions;
+    while (s->used) {
+        s++;
+        assert_true(s < sessions + SESSIONS);
+    }
+    *s = (session){.used = true, .late.which = -1};
+    session_renew(s);
+    return s;
+}
+
+/* The client's end. The server still carries out the statement that it has received. */
+static void session_leave(session *s) {
+    s->closed = true;
+    if (s->late.which < 0) {
+        tx_drop(s);
+        session_clear(s);
+        s->used = false;
+    }
+}
+
+/* A session inside a pool's transaction commits nothing. */
+static bool carry_out(session *s, const statement_sent *sent) {
+    const tables before = live;
+    const bool odd = s->odd;
+    const bool done = run_statement(s, sent);
+    if (odd && s->odd) {
+        live = before;
+    }
+    return done;
+}
+
+/* ---- the server of scripted.h ---------------------------------------------------------------- */
+
+static void server_deliver(void) {
+    const uint64_t begin = chance();
+    for (uint64_t i = 0; i < SESSIONS; i++) {
+        session *s = &sessions[(begin + i) % SESSIONS];
+        if (s->used && s->late.which >= 0) {
+            if (carry_out(s, &s->late)) {
+                s->late.which = -1;
+                session_leave(s);
+            }
+            return;
+        }
+    }
+}
+
+static void server_forget(void) {
+    for (session *s = sessions; s < sessions + SESSIONS; s++) {
+        if (s->used && s->late.which >= 0) {
+            s->late.which = -1;
+            session_leave(s);
+        }
+    }
+}
+
+static void server_restart(void) {
+    server_forget();
+    memset(&tx, 0, sizeof tx);
+    for (session *s = sessions; s < sessions + SESSIONS; s++) {
+        s->closed |= !ONE_IN(3);
+        if (s->used && !s->closed) {
+            session_renew(s);
+        }
+    }
+}
+
+static void server_save(void) {
+    saved = live;
+}
+
+/* A failover to an older copy; or its tables are loaded again, which waits for transactions. */
+static void server_go_back(void) {
+    const tables before = live;
+    const bool loads_tables = ONE_IN(8);
+    if (loads_tables && tx.owner != NULL) {
+        return;
+    }
+    live = saved;
+    live.server = loads_tables ? before.server : ++servers;
+    live.made = loads_tables ? ++loads : before.made;
+    reopens |= loads_tables;
+    if (!loads_tables) {
+        server_restart();
+    }
+}
+
+static void server_new(void) {
+    memset(&live, 0, sizeof live);
+    memset(&tx, 0, sizeof tx);
+    live.server = ++servers;
+    live.made = ++loads;
+    live.rows[STORE_ROW].there = true;
+    put_text(live.rows[STORE_ROW].identity, "new");
+}
+
+static int64_t server_mark(int ns, int key) {
+    return live.rows[MARK_ROWS + ns * KEYS + key].number;
+}
+
+/* ---- what becomes of a statement ------------------------------------------------------------- */
+
+enum fate {
+    FATE_ANSWERED,
+    FATE_LOST,     /* the server never had it */
+    FATE_LATER,    /* the server carries it out, perhaps after the client has left */
+    FATE_UNHEARD,  /* carried out; the client gets no answer */
+    FATE_UNDONE,   /* rolled back because of another transaction */
+    FATE_ENDED,    /* the session is ended, and nothing is carried out */
+    FATE_SWITCHED, /* a pool hands it to another session */
+    FATE_STRANGE,  /* as the program says */
+    FATES
+};
+
+/* After FATE_LOST and FATE_LATER the client waits until its deadline, or sees that the connection broke. */
+static enum fate draw_fate(session *s) {
+    const enum fate fate =
+        faults && ONE_IN(FAULTS_IN) ? (enum fate)(chance() % FATES) : FATE_ANSWERED;
+    if (fate == FATE_SWITCHED) {
+        session_renew(s);
+    }
+    s->closed |= fate == FATE_ENDED || (fate >= FATE_LOST && fate <= FATE_UNHEARD && ONE_IN(2));
+    return fate;
+}
+
+#endif

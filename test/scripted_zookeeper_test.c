@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver of ZooKeeper over a scripted ensemble: see scripted.h. The program has its own functions
+ * of the C library, over an ensemble whose followers lag; test/zookeeper_test.c runs a
+ * real one. The ensemble has no identity, so an older copy of it is noticed only by a process that
+ * saw more. */
+#include "../fuzz/lying.h"
+
+#include <netdb.h>
+#include <zookeeper/zookeeper.h>
+
+#include "scripted.h"
+
+static struct addrinfo *lie_resolve(void);
+#undef module_link_resolve
+#define module_link_resolve(link, host, port, deadline_ms, why)                                    \
+    ((void)(link), (void)(host), (void)(port), (void)(deadline_ms), (void)(why), lie_resolve())
+/* Every answer comes before the library's function returns, or with the end of the session. */
+#define module_cond_wait(cond, lock, deadline_ms)                                                  \
+    ((void)(cond), (void)(lock), (void)(deadline_ms), false)
+#include "../modules/zookeeper.c"
+#include "../modules/zookeeper_call.c"
+#include "../modules/zookeeper_record.c"
+
+/* ---- the ensemble ---------------------------------------------------------------------------- */
+
+enum { NODES = 1 + 1 + SPACES + SPACES * KEYS, DATA = 300, FOLLOWERS = 3, LATE = 4, PENDING = 16 };
+
+typedef struct node {
+    char path[80], data[DATA];
+    int length, version;
+    int64_t mzxid; /* 0: absent */
+} node;
+
+typedef struct ensemble {
+    int64_t zxid;
+    node nodes[NODES];
+} ensemble;
+
+typedef struct session {
+    bool used, connected;
+    int follower;
+    watcher_fn watcher;
+    void *context;
+    int pending; /* requests without an answer */
+    struct {
+        void_completion_t done;
+        data_completion_t got;
+        const void *context;
+    } requests[PENDING];
+} session;
+
+/* A transaction, with copies of its texts. */
+typedef struct letter {
+    int count;
+    zoo_op_t ops[ZK_OPS_MOST];
+    char paths[ZK_OPS_MOST][80], data[ZK_OPS_MOST][DATA];
+} letter;
+
+static ensemble live, saved, followers[FOLLOWERS]; /* what each of them has applied so far */
+static session sessions[64];
+static letter late[LATE];
+static int late_count;
+static bool compares; /* false: injected bug, versions are not compared */
+
+static node *find(ensemble *in, const char *path) {
+    for (int i = 0; i < NODES; i++) {
+        if (in->nodes[i].mzxid != 0 && strcmp(in->nodes[i].path, path) == 0) {
+            return &in->nodes[i];
+        }
+    }
+    return NULL;
+}
+
+static node *make_node(const char *path) {
+    node *free_node = live.nodes;
+    while (free_node->mzxid != 0) {
+        free_node++;
+        assert_true(free_node < live.nodes + NODES);
+    }
+    *free_node = (node){.version = -1};
+    snprintf(free_node->path, sizeof free_node->path, "%s", path);
+    return free_node;
+}
+
+static const char *path_of(const zoo_op_t *op) {
+    return op->type == ZOO_CREATE_OP    ? op->create_op.path
+           : op->type == ZOO_SETDATA_OP ? op->set_op.path
+                                        : op->check_op.path;
+}
+
+/* ZOK: it can be carried out. */
+static int check_op(const zoo_op_t *op) {
+    const node *found = find(&live, path_of(op));
+    if (op->type == ZOO_CREATE_OP) {
+        char parent[80];
+        snprintf(parent, sizeof parent, "%s", path_of(op));
+        *strrchr(parent, '/') = '\0';
+        return found != NULL                                      ? ZNODEEXISTS
+               : parent[0] != '\0' && find(&live, parent) == NULL ? ZNONODE
+                                                                  : ZOK;
+    }
+    const int version = op->type == ZOO_SETDATA_OP ? op->set_op.version : op->check_op.version;
+    return found == NULL                                                     ? ZNONODE
+           : version != ANY_VERSION && version != found->version && compares ? ZBADVERSION
+                                                                             : ZOK;
+}
+
+static void put_data(const char *path, const char *data, int length, struct Stat *stat) {
+    node *changed = find(&live, path);
+    changed = changed != NULL ? changed : make_node(path);
+    assert_in_range(length, 0, DATA - 1);
+    memcpy(changed->data, data, (size_t)length);
+    changed->data[length] = '\0';
+    changed->length = length;
+    changed->version++;
+    changed->mzxid = live.zxid;
+    if (stat != NULL) {
+        *stat = (struct Stat){.mzxid = live.zxid, .version = changed->version};
+    }
+    const char *key = strrchr(path, '/') + 1;
+    if (strcmp(key, key_names[0]) == 0 || strcmp(key, key_names[1]) == 0) {
+        scripted_raise(strstr(path, space_names[0]) != NULL ? 0 : 1, atoll(data + 2));
+    }
+}
+
+static int carry_out(int count, const zoo_op_t *ops) {
+    ensemble before = live;
+    int code = ZOK;
+    live.zxid++;
+    for (int i = 0; i < count && code == ZOK; i++) {
+        code = check_op(&ops[i]);
+        if (code == ZOK && ops[i].type == ZOO_CREATE_OP) {
+            put_data(path_of(&ops[i]), ops[i].create_op.data, ops[i].create_op.datalen, NULL);
+        } else if (code == ZOK && ops[i].type == ZOO_SETDATA_OP) {
+            put_data(path_of(&ops[i]), ops[i].set_op.data, ops[i].set_op.datalen,
+                     ops[i].set_op.stat);
+        }
+    }
+    live = code == ZOK ? live : before;
+    return code;
+}
+
+static void keep_letter(int count, const zoo_op_t *ops) {
+    letter *out = &late[late_count++];
+    out->count = count;
+    for (int i = 0; i < count; i++) {
+        zoo_op_t *op = &out->ops[i];
+        *op = ops[i];
+        snprintf(out->paths[i], sizeof out->paths[i], "%s", path_of(op));
+        if (op->type == ZOO_CREATE_OP) {
+            memcpy(out->data[i], op->create_op.data, (size_t)op->create_op.datalen);
+        } else if (op->type == ZOO_SETDATA_OP) {
+            memcpy(out->data[i], op->set_op.data, (size_t)op->set_op.datalen);
+        }
+    }
+}
+
+static void server_deliver(void) {
+    if (late_count > 0) {
+        letter it = late[chance() % (unsigned)late_count];
+        for (int i = 0; i < it.count; i++) { /* the texts moved */
+            if (it.ops[i].type == ZOO_CREATE_OP) {
+                it.ops[i].create_op.path = it.paths[i];
+                it.ops[i].create_op.data = it.data[i];
+            } else if (it.ops[i].type == ZOO_SETDATA_OP) {
+                it.ops[i].set_op.path = it.paths[i];
+                it.ops[i].set_op.data = it.data[i];
+                it.ops[i].set_op.stat = NULL;
+            } else {
+                it.ops[i].check_op.path = it.paths[i];
+            }
+        }
+        late_count -= carry_out(it.count, it.ops) == ZOK; /* the last one waits for another time */
+    }
+    followers[chance() % FOLLOWERS] = live;
+}
+
+static void server_forget(void) {
+    late_count = 0;
+}
+
+static void cut(session *s, bool reconnects) {
+    if (s->used && s->connected) {
+        s->connected = false;
+        s->watcher((zhandle_t *)s, ZOO_SESSION_EVENT, ZOO_CONNECTING_STATE, "", s->context);
+        if (reconnects) { /* as the library does, to any follower that is as new as the last one */
+            followers[s->follower] = live;
+            s->connected = true;
+            s->watcher((zhandle_t *)s, ZOO_SESSION_EVENT, ZOO_CONNECTED_STATE, "", s->context);
+        }
+    }
+}
+
+static void server_restart(void) {
+    for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++) {
+        cut(&sessions[i], ONE_IN(2));
+    }
+}
+
+static void server_save(void) {
+    saved = live;
+}
+
+static void server_go_back(void) {
+    if (one_process) {
+        live = saved;
+        for (int i = 0; i < FOLLOWERS; i++) {
+            followers[i] = live;
+        }
+        late_count = 0;
+    }
+    server_restart();
+}
+
+static void server_new(void) {
+    memset(&live, 0, sizeof live);
+    memset(followers, 0, sizeof followers);
+    late_count = 0;
+    live.zxid = 100;
+}
+
+static int64_t server_mark(int ns, int key) {
+    char path[80];
+    snprintf(path, sizeof path, "/firn/%s/%s", space_names[ns], key_names[key]);
+    const node *found = find(&live, path);
+    return found != NULL ? atoll(found->data + 2) : 0;
+}
+
+/* ---- the library ----------------------------------------------------------------------------- */
+
+static struct addrinfo *lie_resolve(void) {
+    const struct addrinfo numeric = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+                                     .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    assert_int_equal(getaddrinfo("127.0.0.1", "2181", &numeric, &found), 0);
+    return found;
+}
+
+static session *session_of(zhandle_t *handle) {
+    return (session *)(void *)handle;
+}
+
+zhandle_t *zookeeper_init2(const char *host, watcher_fn fn, int recv_timeout,
+                           const clientid_t *clientid, void *context, int flags,
+                           log_callback_fn log_callback) {
+    session *s = sessions;
+    (void)host, (void)recv_timeout, (void)clientid, (void)flags, (void)log_callback;
+    while (s->used) {
+        s++;
+        assert_true(s < sessions + sizeof sessions / sizeof *sessions);
+    }
+    *s = (session){.used = true,
+                   .connected = !faults || !ONE_IN(20),
+                   .follower = (int)(chance() % FOLLOWERS),
+                   .watcher = fn,
+                   .context = context};
+    if (s->connected) {
+        fn((zhandle_t *)s, ZOO_SESSION_EVENT, ZOO_CONNECTED_STATE, "", context);
+    }
+    return (zhandle_t *)s;
+}
+
+int zoo_set_servers_resolution_delay(zhandle_t *handle, int delay_ms) {
+    (void)handle, (void)delay_ms;
+    return ZOK;
+}
+
+int zoo_state(zhandle_t *handle) {
+    return session_of(handle)->connected ? ZOO_CONNECTED_STATE : ZOO_CONNECTING_STATE;
+}
+
+int zookeeper_close(zhandle_t *handle) {
+    session *s = session_of(handle);
+    for (int i = 0; i < s->pending; i++) {
+        if (s->requests[i].got != NULL) {
+            s->requests[i].got(ZCLOSING, NULL, -1, NULL, s->requests[i].context);
+        } else {
+            s->requests[i].done(ZCLOSING, s->requests[i].context);
+        }
+    }
+    s->used = false;
+    return ZOK;
+}
+
+enum fate { ANSWERED, LOST, LATER, UNHEARD, CUT, FATES };
+
+/* The fate of a request, after which the ensemble carries it out, or not. *code: what the client
+ * hears; -1: nothing. */
+static enum fate draw_fate(session *s, int *code) {
+    scripted_disturb();
+    enum fate fate = faults && ONE_IN(10) ? (enum fate)(chance() % FATES) : ANSWERED;
+    fate = s->connected ? fate : CUT;
+    *code = fate == ANSWERED ? ZOK : fate == CUT || ONE_IN(2) ? ZCONNECTIONLOSS : -1;
+    if (fate == CUT) {
+        cut(s, ONE_IN(2));
+    }
+    return fate;
+}
+
+/* The client waits until its deadline. */
+static void hold(session *s, void_completion_t done, data_completion_t got, const void *context) {
+    assert_true(s->pending < PENDING);
+    s->requests[s->pending].done = done;
+    s->requests[s->pending].got = got;
+    s->requests[s->pending++].context = context;
+}
+
+int zoo_aget(zhandle_t *handle, const char *path, int watch, data_completion_t done,
+             const void *context) {
+    session *s = session_of(handle);
+    int code;
+    (void)watch;
+    (void)draw_fate(s, &code);
+    const node *found = find(&followers[s->follower], path);
+    struct Stat stat = {0};
+    scripted_read();
+    if (code == ZOK && found != NULL) {
+        stat.version = found->version;
+        stat.mzxid = found->mzxid;
+        done(ZOK, found->data, found->length, &stat, context);
+    } else if (code == -1) {
+        hold(s, NULL, done, context);
+    } else {
+        done(code == ZOK ? ZNONODE : code, NULL, -1, NULL, context);
+    }
+    scripted_disturb();
+    return ZOK;
+}
+
+static void answer(session *s, int code, void_completion_t done, const void *context) {
+    if (code == -1) {
+        hold(s, done, NULL, context);
+    } else {
+        done(code, context);
+    }
+    scripted_disturb();
+}
+
+/* zk_on_string as the other completions. */
+static void string_done(int code, const void *context) {
+    zk_on_string(code, NULL, context);
+}
+
+int zoo_async(zhandle_t *handle, const char *path, string_completion_t done, const void *context) {
+    session *s = session_of(handle);
+    int code;
+    (void)path;
+    assert_true(done == zk_on_string);
+    if (draw_fate(s, &code) == ANSWERED) {
+        followers[s->follower] = live;
+    }
+    answer(s, code, string_done, context);
+    return ZOK;
+}
+
+/* Makes the root. */
+int zoo_acreate(zhandle_t *handle, const char *path, const char *value, int length,
+                const struct ACL_vector *acl, int mode, string_completion_t done,
+                const void *context) {
+    session *s = session_of(handle);
+    zoo_op_t op;
+    int code;
+    assert_true(done == zk_on_string);
+    zoo_create_op_init(&op, path, value, length, acl, mode, NULL, 0);
+    const enum fate fate = draw_fate(s, &code);
+    if (fate == ANSWERED || fate == UNHEARD) {
+        const int made = carry_out(1, &op);
+        code = code == ZOK ? made : code;
+    }
+    answer(s, code, string_done, context);
+    return ZOK;
+}
+
+int zoo_amulti(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+               void_completion_t done, const void *context) {
+    session *s = session_of(handle);
+    int code;
+    (void)results;
+    const enum fate fate = draw_fate(s, &code);
+    if (fate == ANSWERED || fate == UNHEARD) {
+        const int made = carry_out(count, ops);
+        code = code == ZOK ? made : code;
+        followers[s->follower] = live;
+    } else if (fate == LATER && late_count < LATE) {
+        keep_letter(count, ops);
+    }
+    answer(s, code, done, context);
+    return ZOK;
+}
+
+static void *driver_handle(void) {
+    void *self = calloc(1, sizeof(zookeeper_store));
+    module_link *link = self;
+    assert_non_null(self);
+    assert_int_equal(module_link_read(link, "zookeeper://h", NULL, NULL), FIRN_OK);
+    assert_int_equal(set_up(self, NULL), FIRN_OK);
+    link->engine = &engine;
+    link->socket = -1;
+    return self;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static int begin_program(void **state) {
+    compares = true;
+    one_process = false;
+    return start_over(state);
+}
+
+static void answers_are_torn(void **state) {
+    (void)state;
+    no_slot_is_granted_twice(&firn_store_driver);
+}
+
+static void a_process_notices_older_copies(void **state) {
+    (void)state;
+    one_process = true;
+    no_slot_is_granted_twice(&firn_store_driver);
+}
+
+static int unknown_is_done(void *self, const firn_records *seen, firn_records *next, int which,
+                           firn_verb verb, firn_error *error) {
+    const int code = zookeeper_write(self, seen, next, which, verb, error);
+    return code == FIRN_EUNKNOWN ? FIRN_OK : code;
+}
+
+static void a_guess_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.write = unknown_is_done;
+    finds(&driver);
+}
+
+static void a_missing_comparison_is_found(void **state) {
+    (void)state;
+    compares = false;
+    finds(&firn_store_driver);
+}
+
+static int without_stamps(void *self, firn_records *seen, bool surely, firn_error *error) {
+    const int code = zookeeper_read(self, seen, surely, error);
+    seen->stamp = 0;
+    return code;
+}
+
+static bool never_lost(void *self, const firn_records *seen) {
+    (void)self, (void)seen;
+    return false;
+}
+
+static int without_stamps_written(void *self, const firn_records *seen, firn_records *next,
+                                  int which, firn_verb verb, firn_error *error) {
+    const int code = zookeeper_write(self, seen, next, which, verb, error);
+    next->stamp = 0;
+    return code == FIRN_WRITE_FOREIGN ? FIRN_OK : code;
+}
+
+static void a_hidden_loss_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    one_process = true;
+    driver.read = without_stamps;
+    driver.write = without_stamps_written;
+    driver.lost = never_lost;
+    finds(&driver);
+}
+
+int main(int count, char **arguments) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(answers_are_torn, begin_program),
+        cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
+        cmocka_unit_test_setup(a_guess_is_found, begin_program),
+        cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),
+        cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
+    };
+    scripted_choose(count, arguments);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
