@@ -217,9 +217,14 @@ study-report:
 	/usr/bin/python3 study/report.py
 	$(MAKE) choose-figures
 # A release of the commit that is checked out: tarball, list of components, checksums.
-.PHONY: dist abi
+.PHONY: dist abi release
 dist: everything
 	packaging/dist.sh $(BUILD)
+# What people install without compiling, with checksums, in BUILD/release: what dist writes, packages for languages, Debian packages
+# of this release, static programs, the container image. PARTS names some of these.
+PARTS ?= packages deb static image
+release: everything
+	packaging/release.sh $(BUILD) $(PARTS)
 # Do programs linked with the library of a release, OLD=libfirn.so.0, run with this build?
 abi: all
 	packaging/abi.sh $(OLD) $(BUILD)/libfirn.so.0

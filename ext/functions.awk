@@ -166,6 +166,8 @@ END {
         print "`time_member` and `typeid` too, because it has a function for every scheme that is issued."
         printf "%s", page
         print ""
+        print "Numbers without gaps are SQL that you install separately: [series without gaps](../guides/gapless.md)."
+        print ""
         print "Next: the [keys](keys.md) that options take."
     }
 }

@@ -7,6 +7,7 @@
  * must repeat a slot:
  *   CURSOR  the cursor stands beside the pointer to the window, without an OPEN bit
  *   REUSE   a retired window's place is used for the next one
+ *   ADDCLOSED, ADDEND  a slot that was added is issued although the window was closed; beyond its end
  *   LATE    what is left is given back by a reading of the cursor taken before the window was closed
  * How to run it, and the numbers of states: README.md. */
 #define THREADS 2
@@ -18,7 +19,7 @@
 #define W 2 /* slots a window */
 
 byte high = 0; /* the store's mark */
-byte used[MAXT + W + 1];
+byte used[MAXT + W + THREADS + 1];
 byte base[WINDOWS], cursor[WINDOWS], length[WINDOWS]; /* cursor and length count from the base */
 bool usable[WINDOWS]; /* OPEN */
 byte now = NONE; /* which window the threads find */
@@ -49,12 +50,27 @@ end:
             fi
         };
 #else
-        atomic { /* one compare-and-swap: OPEN and cursor are one word */
+        if
+        :: atomic { /* one compare-and-swap: OPEN and cursor are one word */
             if
             :: usable[p] && cursor[p] == c && c < e -> cursor[p]++; issue(b + c)
             :: else
-            fi
-        };
+            fi }
+        :: c < e -> /* or one addition, which moves whatever is there by now: the sum says what that was */
+            atomic {
+            c = cursor[p];
+            cursor[p] = (usable[p] -> c + 1 : c); /* nobody reads the cursor of a closed one again */
+            if
+#ifdef ADDCLOSED
+            :: c < e -> issue(b + c)
+#elif defined(ADDEND)
+            :: usable[p] -> issue(b + c)
+#else
+            :: usable[p] && c < e -> issue(b + c)
+#endif
+            :: else
+            fi }
+        fi;
 #endif
         atomic { p = 0; b = 0; c = 0; e = 0 }
     od

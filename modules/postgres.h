@@ -11,6 +11,7 @@
 typedef struct postgres_store {
     module_link link;
     const char *table, *tls, *authority; /* table=, tls=, ca= */
+    int64_t whole_pages;                 /* whole_pages=1 */
     PGconn *db;                          /* or NULL */
     unsigned prepared, used;             /* a bit for each statement that this connection knows,
                                             or had once */

@@ -155,7 +155,11 @@ static int check_tls(postgres_store *store, firn_error *error) {
 int postgres_set_up(void *self, firn_error *error) {
     postgres_store *store = self;
     const char *value;
+    const module_number pages = {"whole_pages", &store->whole_pages, 0, 0, 1, NULL};
     int code = module_param_name(&store->table, &store->link.url, "table", "firn", error);
+    if (code == FIRN_OK) {
+        code = module_param_numbers(&store->link.url, &pages, 1, error);
+    }
     for (size_t i = 0; i < NATIVE && code == FIRN_OK; i++) { /* some of them name files */
         code = module_param_file(&value, &store->link.url, native[i], error);
     }

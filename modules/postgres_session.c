@@ -480,13 +480,17 @@ static int judge(postgres_store *store, const PGresult *result, bool *made, firn
                            "store %.60s is a standby or read-only: name the primary server",
                            where(store));
     }
-    const char *risk = !postgres_says(result, GREET_FSYNC)             ? "fsync=off"
-                       : !postgres_says(result, GREET_WHOLE_PAGES)     ? "full_page_writes=off"
-                       : *made && !postgres_says(result, GREET_LOGGED) ? "an UNLOGGED table"
-                                                                       : "";
-    int code = module_risk(
-        &store->link, risk,
-        strstr(risk, "=off") != NULL ? "turn it on" : "run ALTER TABLE ... SET LOGGED", error);
+    const bool whole = postgres_says(result, GREET_WHOLE_PAGES) || store->whole_pages != 0;
+    int code = FIRN_OK;
+    if (!postgres_says(result, GREET_FSYNC)) {
+        code = module_risk(&store->link, "fsync=off", "turn it on", error);
+    } else if (!whole) {
+        code = module_risk(&store->link, "full_page_writes=off",
+                           "turn it on, or on ZFS set whole_pages=1", error);
+    } else if (*made && !postgres_says(result, GREET_LOGGED)) {
+        code =
+            module_risk(&store->link, "an UNLOGGED table", "run ALTER TABLE ... SET LOGGED", error);
+    }
     if (code == FIRN_OK) {
         code = module_refuse_trigger(&store->link, postgres_cell(result, 0, GREET_MEDDLER), error);
     }
@@ -595,7 +599,7 @@ static bool is_open(void *self) {
 
 const module_engine postgres_engine = {
     .size = sizeof(postgres_store),
-    .parameters = "table connect_timeout timeout tls ca unsafe, and libpq's sslmode "
+    .parameters = "table connect_timeout timeout tls ca whole_pages unsafe, and libpq's sslmode "
                   "sslrootcert passfile options...",
     .set_up = postgres_set_up,
     .ready = module_ready,

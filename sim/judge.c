@@ -337,15 +337,18 @@ static void check_time(const call *made, const judge_reading *reading) {
         greatest = sim.fiber->greatest_wall;
     }
     /* Random rows have no lead to run into: what another thread read before a step back may still
-     * carry them on. Where the time stays, the lead is not limited. */
-    bool bound = (maker->gen->kind != FIRN__KIND_RANDOM || honest) && !group_of(maker)->stays;
+     * carry them on. So may a reading that is used again. Where the time stays, the lead is not
+     * limited. */
+    bool bound = ((maker->gen->kind != FIRN__KIND_RANDOM && !maker->gen->cycles) || honest) &&
+                 !group_of(maker)->stays;
     if (bound && reading->tick > tick_at(maker, greatest) + maker->gen->lead_ticks) {
         failed("g%d issued tick %" PRIu64 ", further ahead of %" PRIu64 " than max_lead",
                index_of(maker), reading->tick, tick_at(maker, greatest));
     }
-    if (honest && reading->tick < tick_at(maker, made->wall)) {
+    const int64_t least = made->wall - (maker->gen->cycles ? maker->gen->keys.stale_us * MICRO : 0);
+    if (honest && reading->tick < tick_at(maker, least)) {
         failed("g%d issued tick %" PRIu64 ", before the call at %" PRIu64, index_of(maker),
-               reading->tick, tick_at(maker, made->wall));
+               reading->tick, tick_at(maker, least));
     }
 }
 

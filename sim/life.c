@@ -152,6 +152,27 @@ static int read_steady(void *self, int64_t *ns) {
     return FIRN_OK;
 }
 
+/* One cycle per ns. */
+uint64_t sim_cycles(void) {
+    int64_t ns = 0;
+    if (sim.fiber != NULL) {
+        read_steady(sim.fiber->process, &ns);
+    }
+    return (uint64_t)ns;
+}
+
+/* Half of the generators use a reading again while the cycle counter says that it is young, and then
+ * add to the cursor, as generators on the clock of the system do. */
+static void count_cycles(firn_gen *gen) {
+    gen->cycles = gen->keys.clock_ == FIRN__CLOCK_FRESH && chance(500);
+    gen->keys.stale_us = chance(500) ? 100 : 1000000;
+    firn__policy_way(gen);
+    for (int i = 0; i < 2 && gen->cycles; i++) {
+        firn__watch_learn(&gen->live->watch, gen->clock, sim_cycles, gen->keys.stale_us);
+        fiber_sleep(3 * MILLI);
+    }
+}
+
 static int pause_for(void *self, int64_t ns) {
     (void)self;
     fiber_sleep(ns);
@@ -261,6 +282,7 @@ static void open_generator(sim_process *owner, sim_maker *maker) {
         }
     }
     if (gen != NULL) {
+        count_cycles(gen);
         maker->canonical = space->twin != NULL ? "uuid1" : NULL;
         snprintf(maker->ns, sizeof maker->ns, "%s", gen->ns);
         maker->gen = gen;
@@ -576,7 +598,9 @@ static void work(sim_process *me) {
         } else if (chance(backdating)) {
             back_date(maker);
         } else {
-            issue(maker);
+            do { /* often at the same time, where a reading is used again */
+                issue(maker);
+            } while (maker->gen->cycles && chance(800) && !sim.failed);
         }
         if (chance(sim.forks)) {
             fork_now(me);

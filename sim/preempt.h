@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* In builds of the simulation, another thread may run before each atomic operation of the core, and
  * after a compare-and-swap, and a weak compare-and-swap may fail for nothing, as it does on other
- * processors. Included by the compiler before the files of the core that threads meet in
+ * processors. The cycle counter is the simulated machine's. Included by the compiler before the files of the core that threads meet in
  * (test/programs.cmake, add_firn_sim_core). */
 #ifndef FIRN_SIM_PREEMPT_H
 #define FIRN_SIM_PREEMPT_H
@@ -62,5 +62,10 @@ bool sim_after(bool value);
                     : sim_after(SIM_SWAP(at, seen, value)))
 #define atomic_compare_exchange_weak_explicit(at, seen, value, yes, no)                            \
     atomic_compare_exchange_weak(at, seen, value)
+
+/* The cycle counter of the simulated machine. */
+#include "clock.h"
+uint64_t sim_cycles(void);
+#define firn__cycles sim_cycles
 
 #endif

@@ -121,7 +121,7 @@ static void judge(step_record *record, const firn_id *id) {
     record->any = true;
 }
 
-static void call_once(step_record *record) {
+static void call_step(step_record *record) {
     firn_id id;
     firn_error error = {0};
     see_clock(record);
@@ -188,7 +188,7 @@ void steps_run(void) {
         unsigned calls = (unsigned)draw(chance(700) ? 4 : 40);
         int64_t gap = MILLI + draw_span(300 * MILLI);
         for (unsigned i = 0; i <= calls && !sim.failed; i++) {
-            call_once(&record);
+            call_step(&record);
             hands.steady += gap;
         }
         hands.steady += chance(300) ? draw_span(20 * SECOND) : 0;

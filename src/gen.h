@@ -87,7 +87,8 @@ typedef struct firn__atomic_state {
     _Atomic uint64_t rolling; /* of start=rolling */
     _Atomic int64_t busy_ms;  /* how long the node that was asked for last stays in use */
     _Atomic uint64_t claims, renewals, give_backs, store_errors;
-    _Atomic uint64_t failures; /* renewals and claims that the store failed */
+    _Atomic uint64_t failures;  /* renewals and claims that the store failed */
+    _Atomic uint64_t contended; /* compare-and-swaps of cursors that failed */
 } firn__atomic_state;
 
 /* The renewer's memory of its nodes. With the renewal lock held; when the generator is shared

@@ -36,7 +36,7 @@ enum firn__grab {
 FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, const firn__thread_view *seen,
                                      uint64_t found, uint64_t n, uint64_t limit, bool starts,
                                      uint64_t *slot, firn_error *error) {
-    do {
+    for (;;) {
         /* a closed cursor is beyond every limit */
         *slot = found ^ FIRN__OPEN;
         if (seen->least > *slot) {
@@ -51,10 +51,13 @@ FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, const firn__thread_vie
                    : *slot + n > firn__seen_lead(gen, seen) ? FIRN__GRAB_LEAD
                                                             : FIRN__GRAB_SOFT;
         }
-    } while (!atomic_compare_exchange_weak_explicit(&seen->window->cursor, &found,
-                                                    FIRN__OPEN | (*slot + n), memory_order_acq_rel,
-                                                    memory_order_acquire));
-    return FIRN__GRAB_DONE;
+        if (atomic_compare_exchange_weak_explicit(&seen->window->cursor, &found,
+                                                  FIRN__OPEN | (*slot + n), memory_order_acq_rel,
+                                                  memory_order_acquire)) {
+            return FIRN__GRAB_DONE;
+        }
+        firn__count(&gen->live->any.contended);
+    }
 }
 
 static inline uint64_t firn__cursor_of(const firn__window *window) {
@@ -63,19 +66,22 @@ static inline uint64_t firn__cursor_of(const firn__window *window) {
 
 /* Takes slots after firn__recent, as calls that are not direct do. False: the long way finds out
  * why. */
-FIRN__HOT bool firn__take(const firn_gen *gen, const firn__thread_view *seen, uint64_t n,
+FIRN__HOT bool firn__take(const firn_gen *gen, firn__thread_view *seen, uint64_t n,
                           uint64_t *slot) {
-    return firn__grab(gen, seen, firn__cursor_of(seen->window), n, firn__seen_limit(gen, seen),
-                      gen->start != FIRN_START_ZERO, slot, NULL) == FIRN__GRAB_DONE;
+    bool taken =
+        firn__grab(gen, seen, firn__cursor_of(seen->window), n, firn__seen_limit(gen, seen),
+                   gen->start != FIRN_START_ZERO, slot, NULL) == FIRN__GRAB_DONE;
+    seen->next = taken ? *slot + n : seen->next;
+    return taken;
 }
 
 /* ordering=thread: takes a slot of the block that this thread has leased. A new era drops the
  * block, whose slots then count as issued. False: the block is used up or its slots are before the
  * present. */
 FIRN__HOT bool firn__take_leased(firn__thread_view *seen, uint64_t *slot) {
-    *slot = seen->block;
-    seen->block++;
-    return *slot < seen->block_end && *slot >= seen->least;
+    *slot = seen->next;
+    seen->next++;
+    return *slot < seen->next_end && *slot >= seen->least;
 }
 
 /* The last check of a call that took slots: was the process forked since, by a handler of a

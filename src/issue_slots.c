@@ -72,7 +72,7 @@ int firn__issue_slots(firn_gen *gen, firn__sink sink, size_t n, firn_error *erro
     uint64_t slot;
     int code = FIRN_OK;
     /* A leased block is before these: it is dropped, to keep the thread's order. */
-    seen->block_end = 0;
+    seen->next_end = gen->blocks ? 0 : seen->next_end;
     if (!firn__recent(gen, looked, seen) || !firn__take(gen, seen, n, &slot) ||
         !firn__is_mine(gen, seen)) {
         code = take_slow(gen, (int64_t)n, &slot, error);

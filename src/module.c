@@ -32,6 +32,12 @@
 #define LOADS true
 #endif
 
+#ifdef FIRN_MODULE_DIR_ONLY /* the library may be in a folder where others write, such as /tmp */
+#define LOOKS_BESIDE false
+#else
+#define LOOKS_BESIDE true
+#endif
+
 /* The folders next to the library, or to the program that contains it: PREFIX/lib/firn, or the
  * build folder. */
 static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
@@ -40,7 +46,6 @@ static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
     const char *file = known != 0 && info.dli_fname != NULL ? info.dli_fname : "";
     char path[PATH_SIZE];
     ssize_t length = -1;
-    beside[0] = above[0] = '\0';
     if (strchr(file, '/') == NULL || strcmp(file, program_invocation_name) == 0) {
         /* The program may be in another folder. */
         length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -87,8 +92,10 @@ static void *load_from(const char *dir, const char *name) {
 }
 
 void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE_WHY]) {
-    char beside[PATH_SIZE], above[PATH_SIZE];
-    own_dirs(beside, above);
+    char beside[PATH_SIZE] = "", above[PATH_SIZE] = "";
+    if (LOOKS_BESIDE) {
+        own_dirs(beside, above);
+    }
     const char *dirs[] = {dir, beside, above, FIRN_MODULE_DIR};
     void *library = strcmp(name, "sqlite") == 0 ? BUILT_IN : NULL;
     dlerror(); /* clears an old error */

@@ -116,12 +116,12 @@ static FIRN__COLD int next_otherwise(firn_gen *gen, firn_id *id, firn_error *err
 /* ordering=thread: a new block for this thread, whose first slot it takes. */
 static __attribute__((noinline)) bool lease(const firn_gen *gen, firn__thread_view *seen,
                                             uint64_t *slot) {
-    seen->block_end = 0;
+    seen->next_end = 0;
     if (!firn__take(gen, seen, FIRN__BLOCK, slot)) {
         return false;
     }
-    seen->block = *slot + 1;
-    seen->block_end = *slot + FIRN__BLOCK;
+    seen->next = *slot + 1;
+    seen->next_end = *slot + FIRN__BLOCK;
     return true;
 }
 
@@ -190,34 +190,33 @@ FIRN__HOT bool is_era(const firn_gen *gen, const firn__thread_view *seen) {
 }
 
 /* Takes a slot by what the thread remembers: a window, and a time that was read after the window
- * was loaded. The same era means that both still count. With `starts`, the first slot of a tick is
- * drawn, so a new tick goes the usual way. */
-FIRN__HOT bool take_directly(const firn_gen *gen, firn__thread_view *seen, bool coarse, bool starts,
+ * was loaded. The same era means that both still count.
+ *
+ * The cursor is advanced by an addition, which never fails for another thread's sake, and nothing
+ * loads the cursor before, so its cache line moves once per ID. An addition can't be refused, so a
+ * thread adds only if the cursor, where it saw it last, is in the present and further before the
+ * limit than there are threads. The sum tells it where the cursor is, so no thread adds twice within
+ * that distance, and all of them together stay before the limit. (Before a thread's next reading,
+ * each thread that came since can add one beyond.) A slot of a closed window or beyond the limit is
+ * dropped for good. All other calls go the usual way, which compares and swaps. */
+FIRN__HOT bool take_directly(const firn_gen *gen, firn__thread_view *seen, bool coarse,
                              uint64_t *slot) {
-    if (coarse && UNLIKELY(!is_same_tick(seen))) {
+    if ((coarse && UNLIKELY(!is_same_tick(seen))) || UNLIKELY(!is_era(gen, seen)) ||
+        (!coarse && UNLIKELY(!is_young(gen, seen))) ||
+        UNLIKELY(seen->next < seen->least || seen->next >= seen->next_end)) {
         return false;
     }
-    if (UNLIKELY(!is_era(gen, seen))) {
-        return false;
-    }
-    /* Before the cycle counter, because these loads are done while the counter is read. */
-    uint64_t found = UNLIKELY(gen->blocks) ? 0 : firn__cursor_of(seen->window);
-    if (!coarse && UNLIKELY(!is_young(gen, seen))) {
-        return false;
-    }
-    if (starts && UNLIKELY((found & ~FIRN__OPEN) < seen->least) && !gen->blocks) {
-        return false;
-    }
-    bool taken = UNLIKELY(gen->blocks) ? firn__take_leased(seen, slot)
-                                       : firn__grab(gen, seen, found, 1, seen->limit, false, slot,
-                                                    NULL) == FIRN__GRAB_DONE;
-    return taken && is_era(gen, seen);
+    *slot = UNLIKELY(gen->blocks) ? seen->next
+                                  : FIRN__OPEN ^ atomic_fetch_add_explicit(&seen->window->cursor, 1,
+                                                                           memory_order_acq_rel);
+    seen->next = *slot + 1;
+    return *slot < seen->limit && is_era(gen, seen); /* a closed one is beyond every limit */
 }
 
 FIRN__HOT bool take_straight(const firn_gen *gen, bool coarse, uint64_t *low) {
     firn__thread_view *seen = firn__thread_view_of(gen);
     uint64_t slot;
-    if (!take_directly(gen, seen, coarse, false, &slot)) {
+    if (!take_directly(gen, seen, coarse, &slot)) {
         return false;
     }
     *low = firn__straight(gen, seen, slot);
@@ -238,7 +237,7 @@ FIRN__HOT int next_of_run(firn_gen *gen, bool coarse, firn_id *id, firn_error *e
     firn_value random = {0, 0};
     uint64_t slot;
     if ((gen->masked.size > 0 && UNLIKELY(!firn__block_take(&random, gen->masked.size > 8))) ||
-        !take_directly(gen, seen, coarse, gen->start != FIRN_START_ZERO, &slot)) {
+        !take_directly(gen, seen, coarse, &slot)) {
         return next_usual(gen, id, error);
     }
     put_slot(gen, seen, slot, random, id);
@@ -386,6 +385,7 @@ void firn_gen_status(firn_gen *gen, firn_status *status) {
     out.jumps_ahead = atomic_load_explicit(&live->watch.jumped, memory_order_relaxed);
     out.max_count = max_count(gen);
     out.unsafe = gen->keys.unsafe_ != 0 || gen->cautioned;
+    out.contended = atomic_load_explicit(&live->any.contended, memory_order_relaxed);
     out.stays = atomic_load_explicit(&live->any.stays, memory_order_relaxed) != 0;
     size_t size = status->size < sizeof out ? status->size : sizeof out;
     memcpy(status, &out, size);

@@ -66,7 +66,7 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
     seen->counter = cycles;
     seen->tick = *tick;
     seen->wall = wall;
-    seen->block = seen->block_end = 0;
+    seen->next = seen->next_end = 0;
     seen->run = seen->run_end = 0;
     return FIRN_OK;
 }

@@ -112,6 +112,10 @@ FIRN__HOT void firn__seen_tick(const firn_gen *gen, firn__thread_view *seen) {
     int64_t now = firn__slot_from(gen, seen->base_tick, seen->tick);
     seen->least = now < 0 ? 0 : (uint64_t)now;
     seen->limit = firn__seen_limit(gen, seen);
+    if (!gen->blocks) {
+        const uint64_t lanes = atomic_load_explicit(&gen->live->any.lanes, memory_order_relaxed);
+        seen->next_end = seen->limit > lanes ? seen->limit - lanes : 0;
+    }
 }
 
 /* Reads the clock. True: the reading is used without judgement, because it is neither before this

@@ -7,8 +7,10 @@
 #include <firn/firn.h>
 #include <time.h>
 
-/* The faster model wherever the loader takes it from a library that is loaded late. */
-#if defined(__GLIBC__) && defined(__GNUC__)
+/* The faster model wherever the loader takes it from a library that is loaded late. A process has
+ * room for few such libraries; -DFIRN_TLS=_Thread_local takes no such room. */
+#if defined(FIRN_TLS)
+#elif defined(__GLIBC__) && defined(__GNUC__)
 #define FIRN_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 #else
 #define FIRN_TLS _Thread_local
@@ -27,19 +29,21 @@ typedef struct firn__thread_view {
     uint64_t counter;            /* the cycle counter, read before the clock */
     struct firn__window *window; /* not NULL */
     uint64_t least;              /* the first slot of `tick`; 0: it is not after the base tick */
-    uint64_t limit;            /* of slots for the direct ways: firn__seen_limit, at that reading */
-    uint64_t straight;         /* an ID of slot 0, if the layout is straight */
-    uint64_t block, block_end; /* what is left of the block */
-    uint64_t run, run_end;     /* slots whose IDs differ by what gen->run adds, */
-    firn_id run_first;         /* and the first of these IDs, without random bits */
-    struct timespec coarse;    /* the last reading of clock=tick */
-    firn_time wall;            /* the last reading that was judged */
-    uint64_t tick;             /* of `wall` */
-    uint64_t base_tick;        /* of the window */
-    firn_id base;              /* its template */
-    uint64_t serial;           /* of the generator; 0: empty */
-    uint64_t steps;            /* rollbacks that the watch had counted by then */
-    uint32_t lane;             /* which of several windows is this thread's, from 1 on */
+    uint64_t limit;    /* of slots for the direct ways: firn__seen_limit, at that reading */
+    uint64_t straight; /* an ID of slot 0, if the layout is straight */
+    /* The rest of the block; or the window's cursor, which was at `next` or beyond when this
+     * thread moved it last, and until where it may be added to (take_directly). */
+    uint64_t next, next_end;
+    uint64_t run, run_end;  /* slots whose IDs differ by what gen->run adds, */
+    firn_id run_first;      /* and the first of these IDs, without random bits */
+    struct timespec coarse; /* the last reading of clock=tick */
+    firn_time wall;         /* the last reading that was judged */
+    uint64_t tick;          /* of `wall` */
+    uint64_t base_tick;     /* of the window */
+    firn_id base;           /* its template */
+    uint64_t serial;        /* of the generator; 0: empty */
+    uint64_t steps;         /* rollbacks that the watch had counted by then */
+    uint32_t lane;          /* which of several windows is this thread's, from 1 on */
 } firn__thread_view;
 
 extern FIRN_TLS firn__thread_view firn__thread_views[FIRN__SEEN];

@@ -57,11 +57,18 @@ else
     [ "${CI:-}" != true ] || fail "gunicorn and python3-django are installed"
     skip "a Django service under gunicorn" "gunicorn or python3-django is missing"
 fi
-same "every public name has a type" "" "$(LD_LIBRARY_PATH=$BUILD PYTHONPATH=$TMPDIR/site $python -c '
+same "every public name has a type, and each scheme and form the type of its IDs" "" "$(LD_LIBRARY_PATH=$BUILD PYTHONPATH=$TMPDIR/site $python -c '
 import ast, firn
 stub = ast.parse(open("bindings/python/firn/__init__.pyi").read())
-names = {node.name for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-print(*sorted(set(firn.__all__) ^ names))')"
+names = {node.name for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))}
+print(*sorted(set(firn.__all__) ^ {name for name in names if name[0] != "_"}))
+words = {node.targets[0].id: {word.value for word in ast.walk(node.value) if isinstance(word, ast.Constant)}
+         for node in stub.body if isinstance(node, ast.Assign)}
+for scheme in map(firn.scheme, firn.schemes()):
+    name = {"int": "_Ints", "UUID": "_UUIDs", "str": "_Texts"}[firn._type(scheme.bits, scheme.form).__name__]
+    print(*[scheme.name for kind in ("_Ints", "_UUIDs", "_Texts")
+            if (scheme.name in words[kind]) != (kind == name) and scheme.name != "order"], end="")
+print(*sorted((set(firn.forms()) - {"uuid"} | {"text"}) ^ words["_Forms"]))' | tr -d '\n')"
 mkdir -p "$TMPDIR/typed/python/firn" "$TMPDIR/typed/node"
 cp bindings/python/firn/__init__.pyi "$TMPDIR/typed/python/firn/"
 cp bindings/node/index.d.ts "$TMPDIR/typed/node/"

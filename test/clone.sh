@@ -60,16 +60,16 @@ words() {
     done
     word "./run bindings works" bindings
     if /usr/bin/python3 -c 'import setuptools, wheel' 2>/dev/null; then
-        check "and has built a wheel" sh -c "test -s '$clone'/build/bindings/python/*.whl"
+        check "and has built a wheel" sh -c "test -s '$clone'/build/packages/python/*.whl"
     fi
     if [ -f /usr/include/node/node_api.h ]; then
-        check "and an addon" test -s "$clone/build/bindings/node/firn.node"
+        check "and an addon" test -s "$clone/build/packages/node/firn.node"
     fi
     if command -v javac >/dev/null; then
-        check "and a jar" sh -c "test -s '$clone'/build/bindings/java/firn-*[0-9].jar"
+        check "and a jar" sh -c "test -s '$clone'/build/packages/java/firn-*[0-9].jar"
     fi
     if command -v go >/dev/null; then
-        check "and a module for Go" test -s "$clone/build/bindings/go/go.mod"
+        check "and a module for Go" test -s "$clone/build/packages/go/go.mod"
     fi
     word "./run tour works" tour
     serves "./run serves until Ctrl-C, and ends with status 0"

@@ -25,7 +25,7 @@ supers() {
 }
 
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
-    -c firn.max_wait=60s -c firn.node=7 -c firn.history=900-999 -c wal_level=logical
+    -c firn.max_wait=60s -c firn.node=7 -c firn.history=900-999 -c firn.max_nodes=500 -c wal_level=logical
 port=$(cat "$place/port")
 stamp="SELECT firn_stamp('snowflake', 'attacked', '2020-01-01')"
 
@@ -235,7 +235,18 @@ fails() {
 }
 await fails # the renewer reads its settings after a while
 same "the reason comes once, with its own hint" "ERROR:  08006: firn: full_page_writes is off, so a crash may lose marks
-HINT:  Set it to on, or set firn.unsafe = on if IDs may repeat." "$why"
+HINT:  Set it to on, firn.whole_pages = on on ZFS, or set firn.unsafe = on if IDs may repeat." "$why"
+ask 'ALTER SYSTEM SET firn.whole_pages = on' 'SELECT pg_reload_conf()' >/dev/null
+works() {
+    count=$((count + 1))
+    [ -z "$(ask "SELECT firn_new('snowflake', 'ns=torn$count')" | grep ERROR)" ]
+}
+check "a file system that writes whole pages needs no full_page_writes" await works
+ask 'ALTER SYSTEM SET fsync = off' 'SELECT pg_reload_conf()' >/dev/null
+await is_set fsync off
+await fails
+same "fsync = off stays refused there" "ERROR:  08006: firn: fsync is off, so a crash may lose marks" "$(echo "$why" | head -n 1)"
+ask 'ALTER SYSTEM RESET fsync' 'ALTER SYSTEM RESET firn.whole_pages' >/dev/null
 ask 'ALTER SYSTEM RESET full_page_writes' 'SELECT pg_reload_conf()' >/dev/null
 same "the planner knows what is slow" "150|10|1" "$(ask "SELECT 'firn_show(bigint)'::regprocedure" "SELECT max(procost)
     FILTER (WHERE proname = 'firn_show'), max(procost) FILTER (WHERE proname = 'firn_time'),
@@ -291,4 +302,9 @@ refused "a table that a crash empties is refused" 42501 "not a plain, permanent 
 refused "firn's own trigger is refused while its function belongs to somebody else" 08006 \
     "has a trigger whose function belongs to a role" "ALTER FUNCTION ... OWNER TO a superuser" \
     'ALTER FUNCTION firn_marks.keep() OWNER TO mig' "SELECT firn_new_bigint('snowflake', 'ns=kept')"
+ask 'ALTER FUNCTION firn_marks.keep() OWNER TO firn' >/dev/null
+same "firn.max_nodes makes room for more shards" 300 \
+    "$(ask 'SELECT count(DISTINCT instagram(n)) FROM generate_series(0, 299) n' | tail -n 1)"
+refused "up to that number" 2200H "436 pairs of namespace and node" "firn.max_nodes, now 500" \
+    'SELECT count(instagram(n)) FROM generate_series(0, 450) n'
 finish

@@ -35,13 +35,24 @@ static bool (*at_swap)(void); /* once; true: the swap fails */
 void sim_preempt(void);
 bool sim_spurious(void);
 bool sim_after(bool value);
+uint64_t sim_cycles(void);
 
-static int until_fork; /* operations of a segment's call; 0: no fork */
+static int until_close; /* operations of a call, until its window is given back; 0: it is not */
+static int until_fork;  /* operations of a segment's call; 0: no fork */
 static bool is_child;
 static int child_status;
 
+static void gives_the_window_back(void) {
+    pthread_mutex_lock(&subject->live->locked.lock);
+    firn__window_retire(subject, 0, true, NULL);
+    pthread_mutex_unlock(&subject->live->locked.lock);
+}
+
 /* As a handler of a signal may, between any two operations. */
 void sim_preempt(void) {
+    if (until_close > 0 && --until_close == 0) {
+        gives_the_window_back();
+    }
     if (until_fork > 0 && --until_fork == 0) {
         pid_t child = fork();
         assert_true(child >= 0);
@@ -62,6 +73,12 @@ bool sim_spurious(void) {
 
 bool sim_after(bool value) {
     return value;
+}
+
+static uint64_t cycles; /* 0: as the processor counts them */
+
+uint64_t sim_cycles(void) {
+    return cycles != 0 ? cycles : firn__cycles();
 }
 
 /* ---- calls that are looked at ---------------------------------------------------------------- */
@@ -251,6 +268,60 @@ static void a_window_that_is_closed_issues_nothing(void **state) {
         closed(gen);
         pass(&world.clock, 10 * SECOND);
     }
+}
+
+/* A generator that adds to the cursor, as with the clock of the system. */
+static firn_gen *opened_to_add(const char *keys) {
+    firn_gen *gen = opened("snowflake", keys);
+    gen->cycles = true;
+    firn__policy_way(gen);
+    assert_true(gen->way == FIRN__WAY_STRAIGHT || firn__wiped_watch());
+    cycles = 1;
+    next(gen);
+    atomic_store(&gen->live->watch.stale_cycles, UINT64_MAX);
+    next(gen); /* so that the thread knows where the cursor is */
+    return gen;
+}
+
+/* The same for a slot that is added, before each operation of the call. */
+static void a_window_that_closes_before_the_addition_issues_nothing(void **state) {
+    (void)state;
+    for (int k = 1; k < 12; k++) {
+        char keys[32];
+        snprintf(keys, sizeof keys, "node=5 ns=add-%d", k);
+        subject = opened_to_add(keys);
+        firn_id last = next(subject);
+        until_close = k;
+        for (int i = 0; i < 3; i++) {
+            const firn_id id = next(subject);
+            assert_true(firn_id_cmp(&last, &id) < 0);
+            last = id;
+        }
+        assert_int_equal(until_close, 0);
+        closed(subject);
+        cycles = 0;
+    }
+}
+
+/* Slots that were added beyond the limit are dropped, and a thread that may reach the limit does not
+ * add. */
+static void an_addition_ends_where_the_limit_is(void **state) {
+    firn_gen *gen = opened_to_add("node=5 max_lead=1ms max_back=0ms");
+    firn__thread_view *seen = firn__thread_view_of(gen);
+    const uint64_t limit = seen->limit;
+    firn_error error;
+    firn_id id;
+    (void)state;
+    assert_true(firn__wiped_watch() || seen->next_end == limit - 1); /* one thread */
+    atomic_fetch_add(&seen->window->cursor, limit - 3 - seen->next);
+    for (int i = 0; i < 3; i++) {
+        next(gen);
+        assert_int_equal(firn__next_of(seen->window), limit - 2 + (uint64_t)i);
+    }
+    assert_int_equal(firn_next(gen, &id, &error), FIRN_EEXHAUSTED);
+    assert_int_equal(firn__next_of(only_window(gen)), limit);
+    cycles = 0;
+    closed(gen);
 }
 
 static bool becomes_a_child(void) {
@@ -844,6 +915,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_window_that_closes_before_the_swap_issues_nothing),
         TEST(a_window_that_is_closed_issues_nothing),
+        TEST(a_window_that_closes_before_the_addition_issues_nothing),
+        TEST(an_addition_ends_where_the_limit_is),
         TEST(what_a_child_has_half_counted_is_dropped),
         TEST(a_call_that_others_upset_ends),
         TEST(a_swap_that_fails_for_nothing_is_tried_again),

@@ -61,6 +61,9 @@ What do I do in a container, or on several machines?" \
         "$(sed -n '/^FIRST QUESTIONS/,/^SUBCOMMANDS/p' "$firn_1" | sed -nE 's/^   ([A-Z].*\?)$/\1/p')"
     mkdir -p "$TMPDIR/examples"
     printf '%s\n' 1541815603606036480 1541815603606036481 >"$TMPDIR/examples/ids.txt"
+    # The hash is the one of the guide's command.
+    line='invoices-2026 1 2026-11-27T20:11:17.004220Z -'
+    echo "$line $(printf '%s %064d' "$line" 0 | sha256sum | cut -d' ' -f1)" >"$TMPDIR/examples/chain.txt"
     printf '%s\n' made,item 2019-05-01T08:30:00Z,tea >"$TMPDIR/examples/old.csv"
     printf '%s\n' made,item 2024-05-01T08:30:00Z,tea >"$TMPDIR/examples/new.csv"
     seq 9 >"$TMPDIR/examples/numbers.txt"

@@ -24,6 +24,8 @@ static void settings_that_forget(void **state) {
     char url[400];
     (void)state;
     not_opened(loose->url, "fsync=off");
+    snprintf(url, sizeof url, "%s?whole_pages=1", loose->url);
+    not_opened(url, "fsync=off");
     snprintf(url, sizeof url, "%s?unsafe=1", loose->url);
     firn_store *store = open_store("%s", url);
     assert_non_null(strstr(firn_store_caution(store), "fsync=off"));
@@ -38,6 +40,10 @@ static void pages_that_are_torn(void **state) {
     test_engine *loose = needed("postgres", 7, "-c full_page_writes=off");
     (void)state;
     not_opened(loose->url, "full_page_writes=off");
+    not_opened(loose->url, "whole_pages=1");
+    firn_store *store = open_store("%s?whole_pages=1", loose->url);
+    assert_null(firn_store_caution(store)); /* ZFS writes whole pages */
+    firn_store_close(store);
 }
 
 /* A commit acknowledged early is in the server's memory for 10 s. */

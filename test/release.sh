@@ -24,6 +24,11 @@ check "the tarball holds the manual" sh -c "tar -tzf '$BUILD/dist/firn-$version.
 same "the other one holds firn in one file" "LICENSE firn.c firn.h meson.build" \
     "$(tar -tzf "$BUILD/dist/firn-amalgamation-$version.tar.gz" | sed 's|.*/||' | grep . | paste -sd' ')"
 same "and nothing of this machine" "" "$(tar -xzOf "$BUILD/dist/firn-$version.tar.gz" | grep -aoF "$tree" | head -n 1)"
+check "make release adds packages, here the jar" env LANGUAGES=java "$clone/packaging/release.sh" "$BUILD" packages
+same "all of them with checksums" "0 $(find "$BUILD/release" -type f ! -name SHA256SUMS | wc -l)" \
+    "$(cd "$BUILD/release" && sha256sum --quiet -c SHA256SUMS >&2; echo $? "$(wc -l <SHA256SUMS)")"
+check "the jar is there" sh -c "! command -v javac || test -s '$BUILD/release/firn-$version.jar'"
+check "another part is refused" sh -c "'$clone/packaging/release.sh' '$BUILD' nonsense 2>&1 | grep -q 'not one of packages, deb, static, image'"
 echo >>"$clone/README.md"
 check "changes that are not committed are refused" sh -c "! '$clone/packaging/dist.sh' '$BUILD'"
 

@@ -344,6 +344,94 @@ static void status_and_history_are_asked_meanwhile(void **state) {
     world_end(NULL);
 }
 
+/* ---- the clock of the system ------------------------------------------------------------------ */
+
+#define WIDE "0x0:1 time:41/ms@@2020-01-01 node:4 sequence:18"
+
+/* These add to the cursor of a window, where the cycle counter can be trusted. */
+static firn_gen *opened_by_the_system(const char *scheme, const char *keys) {
+    firn_gen *gen = NULL;
+    firn_error error = {0};
+    const firn_config config = {
+        .size = sizeof config, .scheme = scheme, .keys = keys, .store_url = "memory:"};
+    if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    return gen;
+}
+
+static void *renews_the_identity(void *self) {
+    thread_companion *companion = self;
+    while (!atomic_load(&companion->stop)) {
+        firn_renew_identity(); /* closes every window */
+        atomic_fetch_add(&companion->rounds, 1);
+        for (int i = 0; i < 100; i++) {
+            sched_yield();
+        }
+    }
+    return NULL;
+}
+
+static void threads_add_to_one_cursor(void **state) {
+    static const char *const keys[][2] = {{WIDE, "ns=a full=wait max_wait=600s"},
+                                          {WIDE, "ns=b full=wait max_wait=600s window=5ms"},
+                                          {WIDE, "ns=c full=wait max_wait=600s start=random:9"},
+                                          {"uuid7", "full=wait max_wait=600s"}};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof keys / sizeof keys[0]; i++) {
+        thread_companion renewer = {.run = renews_the_identity};
+        firn_gen *gen = opened_by_the_system(keys[i / 2][0], keys[i / 2][1]);
+        const size_t falls = crew(gen, i / 2 > 1, i % 2 == 0 ? NULL : &renewer);
+        if (i % 2 == 0) { /* else an ID may be of another node than the one before */
+            assert_int_equal(falls, 0);
+        }
+        assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+    }
+}
+
+/* Calls that are refused must not move the cursor, or it would run ahead of the clock. */
+static void *is_refused(void *self) {
+    hand *state = self;
+    for (size_t i = 0; i < EACH / 10; i++) {
+        int code = firn_next(state->gen, &state->ids[state->n], &state->error);
+        state->n += code == FIRN_OK;
+        state->code = code == FIRN_OK || code == FIRN_EEXHAUSTED ? state->code : code;
+    }
+    return NULL;
+}
+
+static void refused_threads_leave_the_cursor(void **state) {
+    static hand hands[THREADS];
+    firn_gen *gen = opened_by_the_system("0x0:1 time:41/ms@@2020-01-01 node:4 sequence:4",
+                                         "max_lead=20ms max_back=10ms");
+    firn_id *ids = calloc((size_t)THREADS * EACH, sizeof *ids);
+    size_t issued = 0, dropped = 0;
+    (void)state;
+    assert_non_null(ids);
+    for (size_t i = 0; i < THREADS; i++) {
+        hands[i] = (hand){.gen = gen, .ids = ids + i * EACH};
+        assert_int_equal(pthread_create(&hands[i].thread, NULL, is_refused, &hands[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(hands[i].thread, NULL);
+        if (hands[i].code != FIRN_OK) {
+            fail_msg("%s", hands[i].error.text);
+        }
+        memmove(ids + issued, hands[i].ids, hands[i].n * sizeof *ids);
+        issued += hands[i].n;
+    }
+    assert_true(issued < THREADS * (EACH / 10));
+    assert_true(status_of(gen).lead_ns <= 22 * MS);
+    assert_int_equal(duplicates(ids, issued), 0); /* sorts */
+    for (size_t i = 1; i < issued;
+         i++) { /* a new tick begins at 0, and any other gap is a slot that was dropped */
+        dropped += ids[i].low != ids[i - 1].low + 1 && (ids[i].low & 15) != 0;
+    }
+    assert_in_range(dropped, 0, THREADS); /* before the other threads were known */
+    free(ids);
+    assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+}
+
 /* ---- integers ------------------------------------------------------------------------------- */
 
 typedef struct counter {
@@ -425,7 +513,7 @@ static void threads_share_integers(void **state) {
 }
 
 int main(void) {
-    enum { ROWS = sizeof rows / sizeof rows[0], OTHERS = 5 };
+    enum { ROWS = sizeof rows / sizeof rows[0], OTHERS = 7 };
     static struct CMUnitTest tests[ROWS + OTHERS];
     static char sentences[ROWS][120];
     const struct CMUnitTest others[OTHERS] = {
@@ -436,6 +524,9 @@ int main(void) {
              a_step_back_waits_for_no_renewer),
         TEST("status and history are asked for while all issue",
              status_and_history_are_asked_meanwhile),
+        TEST("threads add to one cursor, also while its window is closed",
+             threads_add_to_one_cursor),
+        TEST("threads that are refused leave the cursor", refused_threads_leave_the_cursor),
         TEST("integers of one range are issued once", threads_share_integers),
 #undef TEST
     };

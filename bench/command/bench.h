@@ -121,6 +121,8 @@ bool bench_processes(session *s, bench_row *rows, int processes);
 
 /* scaling.c: 1 to 64 threads. An exit status. */
 int bench_scaling(session *s, const bench_api *api);
+/* Shows how often their compare-and-swaps fail. */
+void bench_put_contention(session *s, enum bench_report report, const bench_api *api);
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
@@ -148,6 +150,8 @@ bool bench_next_one_u64(bench_run *run); /* firn_next_u64 of 1 */
 bool bench_bulk_u64(bench_run *run);
 bool bench_bulk_id(bench_run *run);
 bool bench_two_threads(bench_run *run);
+/* How often its generator's threads have tried again so far, by firn_gen_status. */
+uint64_t bench_contended(const bench_run *run);
 /* limits.c */
 bool bench_loop(bench_run *run);
 bool bench_loop_coarse(bench_run *run);

@@ -152,6 +152,13 @@ bool bench_bulk_id(bench_run *run) {
     return open_maker(run, work_ids, BULK_ID);
 }
 
+uint64_t bench_contended(const bench_run *run) {
+    const maker *m = run->context;
+    firn_status status = {.size = sizeof status};
+    m->api->gen_status(m->gen, &status);
+    return status.contended;
+}
+
 bool bench_two_threads(bench_run *run) {
     if (bench_processors() < 2) {
         snprintf(run->note, sizeof run->note, "needs two processors");

@@ -101,6 +101,10 @@ static int show(session *s, bench_row *rows, bool measured, const bench_api *own
             bench_group(rows, first, end, own, other);
         }
         bench_put_group(s, report, rows, first, end, &missed, &slower);
+        const bool last = end == bench_case_count || strcmp(section, bench_cases[end].section) != 0;
+        if (last && strcmp(section, "threads") == 0) {
+            bench_put_contention(s, report, own);
+        }
     }
     if (report == BENCH_TEXT) {
         output_print(

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { STEPS = 7, REPEATS = 15, IDS = 1 << 15, WARM_UP = 1 << 18, COUNTED = 20000 };
+enum { CONTENDED_IDS = 1 << 22 }; /* of all threads: each is at work for several turns */
 
 static const struct {
     const char *name, *scheme, *keys;
@@ -154,4 +155,37 @@ int bench_scaling(session *s, const bench_api *api) {
         put_table(s, all, contended, s->option[OPTION_MARKDOWN] != NULL);
     }
     return STATUS_DONE;
+}
+
+/* ---- failed compare-and-swaps ---------------------------------------------------------------- */
+
+void bench_put_contention(session *s, enum bench_report report, const bench_api *api) {
+    static const int counts[] = {1, 2, 4, 16, 64};
+    const bench_case about = {.scheme = BENCH_WIDE_LAYOUT, .keys = ""};
+    bench_run run = {.about = &about, .api = api};
+    if (!bench_next(&run)) {
+        tell("firn bench: ", run.note);
+        return;
+    }
+    bench_threads(&run, 1, WARM_UP, NULL);
+    if (report != BENCH_JSON) {
+        output_text(&s->out, report == BENCH_TEXT
+                                 ? "threads  failed compare-and-swaps per ID\n"
+                                 : "\n| threads | failed compare-and-swaps per ID |\n|--:|--:|\n");
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const uint64_t before = bench_contended(&run), each = CONTENDED_IDS / (uint64_t)counts[i];
+        const bool fine = bench_threads(&run, counts[i], each, NULL) >= 0;
+        const double failed = (double)(bench_contended(&run) - before) / CONTENDED_IDS;
+        if (!fine) {
+            tell("firn bench: ", run.note);
+        } else if (report == BENCH_JSON) {
+            json_line(&s->out, json_pack("{s:s, s:i, s:f}", "name", "failed compare-and-swaps",
+                                         "threads", counts[i], "per_id", failed));
+        } else {
+            output_print(&s->out, report == BENCH_TEXT ? "%7d  %.6f\n" : "| %d | %.6f |\n",
+                         counts[i], failed);
+        }
+    }
+    run.close(&run);
 }

@@ -65,11 +65,11 @@ static void issue() {
     }
     CHECK(seen.size() == 2000);
     CHECK(gen.status().held);
-    CHECK(gen.scheme().name() == "snowflake");
+    CHECK(take(gen.scheme()).name() == "snowflake");
     const auto when = firn::time_point(std::chrono::seconds(1600000000) + std::chrono::milliseconds(123));
     const auto dated = take(gen.at(when, 3));
     CHECK(dated.size() == 3);
-    CHECK(take(gen.scheme().time(firn::id(dated[0]))) == when);
+    CHECK(take(take(gen.scheme()).time(firn::id(dated[0]))) == when);
     firn::generator moved = std::move(gen);
     CHECK(take(moved.next()) != first);
     CHECK(take(moved.close()));
@@ -172,7 +172,31 @@ static void masks() {
     CHECK(CODE(firn::mask::open("name=orders", file)) == FIRN_EIO);
 }
 
+/* An object that was moved from, closed or never opened: each call is an error, and none crashes. */
+static void empty() {
+    auto gen = take(firn::generator::open("snowflake", "", "memory:"));
+    auto moved = std::move(gen);
+    CHECK(take(moved.next()).get().low != 0);
+    CHECK(CODE(gen.next()) == FIRN_EUSAGE && CODE(gen.next_u64()) == FIRN_EUSAGE && CODE(gen.many(2)) == FIRN_EUSAGE);
+    CHECK(CODE(gen.many_u64(2)) == FIRN_EUSAGE && CODE(gen.at(firn::time_point())) == FIRN_EUSAGE);
+    CHECK(CODE(gen.scheme()) == FIRN_EUSAGE && gen.prefix().empty() && gen.status().claims == 0);
+    CHECK(CODE(firn::block::open(gen)) == FIRN_EUSAGE && CODE(firn::block().next_u64()) == FIRN_EUSAGE);
+    CHECK(take(moved.close()) && take(moved.close()) && CODE(moved.next()) == FIRN_EUSAGE);
+    firn::segment none;
+    CHECK(CODE(none.next()) == FIRN_EUSAGE && CODE(none.block(2)) == FIRN_EUSAGE && none.increment() == 0);
+    CHECK(CODE(firn::order().write(1)) == FIRN_EUSAGE && CODE(firn::order().read("1")) == FIRN_EUSAGE);
+    CHECK(CODE(firn::mask().apply("1")) == FIRN_EUSAGE && firn::mask().fingerprint().empty());
+#ifndef FIRN_NO_EXCEPTIONS
+    try {
+        gen.next();
+    } catch (const firn::error &error) {
+        CHECK(error.cure() == "open it first, or use the other object");
+    }
+#endif
+}
+
 int main() {
+    empty();
     issue();
     threads();
     pure();

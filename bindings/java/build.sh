@@ -11,7 +11,7 @@ native=$there/classes/META-INF/native/linux-$arch
 mkdir -p "$native"
 # shellcheck disable=SC2086 # flags
 ${CC:-cc} -std=gnu17 -O2 -Wall -Wextra ${CFLAGS:-} -shared -fPIC -fvisibility=hidden -I"$home/include" \
-    -I"$home/include/linux" -Iinclude bindings/java/native/*.c -o "$native/libfirnjni.so" -L"$BUILD" -lfirn
+    -I"$home/include/linux" -Iinclude bindings/java/native/*.c -o "$native/libfirnjni.so" $link
 cp -r bindings/java/src bindings/java/pom.xml "$there"
 awk -v out="$there/src/dev/firn" -f bindings/java/enums.awk include/firn/firn.h
 quick='-J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC' # these programs run for a second or two

@@ -335,6 +335,17 @@ function firnApi (native, addonError) {
     return opened(await promised('open', ...openArgs(scheme, options)), options)
   }
 
+  // Generators of the functions below, opened at their first call.
+  const own = new Map()
+  function one (scheme) {
+    if (!own.has(scheme)) own.set(scheme, open(scheme))
+    return own.get(scheme).next()
+  }
+
+  /** One ID of a scheme that needs no store. */
+  const [uuid7, uuid4, ulid, ksuid] = ['uuid7', 'uuid4', 'ulid', 'ksuid'].map(scheme => () => one(scheme))
+  const typeid = (prefix = '') => prefixed(prefix, schemeArgs('typeid'), one('typeid'))
+
   const segmentArgs = (key, { store, moduleDir, unsafe = false, ...keys }) => [text('key', key), keysOf(keys),
     optional('store', store), optional('moduleDir', moduleDir), Boolean(unsafe)]
   const isOpen = Symbol('an open segment')
@@ -539,8 +550,8 @@ function firnApi (native, addonError) {
   const schemes = () => call('names', false)
   const forms = () => call('names', true)
 
-  return { open, openAsync, Generator, Segment, Order, Mask, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest,
-    scheme, schemes, forms, renewIdentity, version: native.version, backend: native.backend }
+  return { open, openAsync, uuid7, uuid4, ulid, ksuid, typeid, Generator, Segment, Order, Mask, FirnError, pack, show, parse, format, range, convert,
+    guess, recognize, digest, scheme, schemes, forms, renewIdentity, version: native.version, backend: native.backend }
 }
 
 if (typeof module === 'object') module.exports = firnApi

@@ -14,6 +14,7 @@ cp bindings/node/*.c bindings/node/*.h bindings/node/*.js bindings/node/*.mjs bi
     echo '// firn.wasm in base64. Made by bindings/node/build.sh.'
     printf "export default '%s'\n" "$(base64 -w 0 "$there/firn.wasm")"
 } >"$there/bytes.mjs"
+sed 's/^export default/module.exports =/' "$there/bytes.mjs" >"$there/bytes.js"
 
 include=
 for folder in /usr/include/node /usr/include/nodejs/src /usr/local/include/node; do
@@ -22,8 +23,17 @@ done
 if [ -n "$include" ]; then
     # shellcheck disable=SC2086 # flags
     ${CC:-cc} -std=c17 -O2 -Wall -Wextra ${CFLAGS:-} -shared -fPIC -fvisibility=hidden -I"$include" -Iinclude "$there"/*.c \
-        -o "$there/firn.node" -L"$BUILD" -lfirn
+        -o "$there/firn.node" $link
 else
     echo "firn: node: without the addon: install nodejs libnode-dev"
+fi
+# As npm pack does. The addon is compiled: nothing in this package needs a compiler.
+if [ "$alone" ]; then
+    rm "$there"/*.c "$there"/*.h "$there/binding.gyp" "$there"/test*.js "$there/spec.js" "$there/bench.js"
+    version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
+    tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u=rwX,go=rX --transform='s|^\.|package|' -C "$there" \
+        --exclude=./*.tgz -c . | gzip -9n >"$there/firn-$version.tgz"
+    echo "firn: node: $there/firn-$version.tgz"
+    return
 fi
 echo "firn: node: $there"

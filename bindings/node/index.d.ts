@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: MIT
+/// <reference lib="esnext.disposable" />
 /** BigInt for 64-bit schemes, else text; a Buffer with output "buffer". */
 export type ID = bigint | string | Uint8Array
 /** A Date, RFC 3339 text, or nanoseconds since 1970. */
 export type Time = Date | string | bigint
 export type Value = string | number | bigint | boolean | Date | null | undefined
+
+/** The schemes whose IDs are BigInts, and the others: as text. A test compares them with firn's own. */
+export type NumberScheme = 'snowflake' | 'leaf' | 'seata' | 'region' | 'instagram' | 'simpleflake' | 'baidu' | 'sonyflake' | 'discord' |
+  'js53' | 'mastodon'
+type TextSchemeOf64Bits = 'lable-spread' | 'lable-sequential' | 'tsid' | 'tid' | 'scru64'
+export type TextScheme = TextSchemeOf64Bits | 'objectid' | 'objectid-legacy' | 'xid' | 'pushid' | 'flake' | 'locality' |
+  'locality-sequential' | 'uuid1' | 'uuid1-swapped' | 'uuid6' | 'uuid7' | 'typeid' | 'ulid' | 'timeflake' | 'scru128' | 'uuid4' | 'uuid3' |
+  'uuid5' | 'ksuid' | 'time-random' | 'time-member' | 'uuid2' | 'uuid8' | 'nil' | 'max'
+export type KnownScheme = NumberScheme | TextScheme
+/** The type of the IDs of a scheme, with `output`. */
+export type IDOf<S, O = undefined> = O extends 'bigint' ? bigint : O extends 'buffer' ? Uint8Array : O extends string ? string :
+  S extends NumberScheme ? bigint : S extends TextScheme ? string : ID
+type ArrayOf<S> = S extends NumberScheme | TextSchemeOf64Bits ? BigUint64Array : S extends TextScheme ? Uint8Array : BigUint64Array | Uint8Array
+/** A scheme or layout that has no type here. */
+type Other<S> = S extends KnownScheme ? never : S
 
 export class FirnError extends Error {
   /** "ERR_FIRN_BUSY" */
@@ -72,15 +88,22 @@ export interface Keys {
   unsigned?: 'auto' | '0' | '1'
   // end of keys
 }
-/** The keys, and the fields of the scheme that are pinned, such as datacenter. */
-export interface OpenOptions extends Keys {
+/** The keys, and the fields of firn's schemes that can be fixed. Layouts of your own have other fields. */
+export interface OpenOptions<O extends string | undefined = string | undefined> extends Keys {
   store?: string
   /** "bigint", "string", "buffer" or the name of a text form */
-  output?: string
+  output?: O
   note?: string
   moduleDir?: string
   unsafe?: boolean
-  [key: string]: Value
+  cluster?: Value
+  datacenter?: Value
+  machine?: Value
+  member?: Value
+  process?: Value
+  region?: Value
+  shard?: Value
+  worker?: Value
 }
 export interface SegmentOptions { store?: string, moduleDir?: string, unsafe?: boolean, [key: string]: Value }
 export interface Status {
@@ -104,7 +127,7 @@ export interface Match {
 export interface Reading { scheme: string, form: string, id: ID, sure: 'likely' | 'possible' }
 
 /** Issues IDs. Made by open(). */
-export class Generator<T extends ID = any> implements Iterable<T> {
+export class Generator<T extends ID = ID, A = BigUint64Array | Uint8Array> implements Iterable<T> {
   private constructor ()
   /** One ID: strict order, fresh time. */
   next (): T
@@ -119,7 +142,7 @@ export class Generator<T extends ID = any> implements Iterable<T> {
   /** at() in the thread pool. */
   atAsync (when: Time, n?: number): Promise<T[]>
   /** n IDs as a BigUint64Array for up to 64 bits, else as bytes, most significant first. */
-  array (n: number): BigUint64Array | Uint8Array
+  array (n: number): A
   /** An endless iterator that takes IDs from blocks. An ID is at most maxAge milliseconds old, at most 1000. */
   ids (options?: { maxAge?: number }): IterableIterator<T>
   [Symbol.iterator] (): IterableIterator<T>
@@ -129,6 +152,8 @@ export class Generator<T extends ID = any> implements Iterable<T> {
   close (): void
   /** close() in the thread pool. */
   closeAsync (): Promise<void>
+  [Symbol.dispose] (): void
+  [Symbol.asyncDispose] (): Promise<void>
 }
 /** Integers that are unique under a key. Calls may wait for the store; those that end in Async wait in the thread pool. */
 export class Segment {
@@ -151,6 +176,8 @@ export class Segment {
   advance (from: number | bigint): bigint
   /** Calling it again does nothing. */
   close (): void
+  [Symbol.dispose] (): void
+  [Symbol.asyncDispose] (): Promise<void>
 }
 /** Order numbers: integers encrypted with a key of 16 bytes. */
 export class Order {
@@ -170,28 +197,41 @@ export class Mask {
 }
 
 /** Opens a generator: open('snowflake', { store: 'sqlite:/srv/firn.db', node: 3 }). */
-export function open<T extends ID = any> (scheme: string, options?: OpenOptions): Generator<T>
+export function open<S extends KnownScheme, O extends string | undefined = undefined> (scheme: S, options?: OpenOptions<O>):
+  Generator<IDOf<S, O>, ArrayOf<S>>
+export function open<S extends string, O extends string | undefined = undefined> (scheme: Other<S>,
+  options?: OpenOptions<O> & Record<string, Value>): Generator<IDOf<string, O>>
 /** open() in the thread pool. */
-export function openAsync<T extends ID = any> (scheme: string, options?: OpenOptions): Promise<Generator<T>>
+export function openAsync<S extends KnownScheme, O extends string | undefined = undefined> (scheme: S, options?: OpenOptions<O>):
+  Promise<Generator<IDOf<S, O>, ArrayOf<S>>>
+export function openAsync<S extends string, O extends string | undefined = undefined> (scheme: Other<S>,
+  options?: OpenOptions<O> & Record<string, Value>): Promise<Generator<IDOf<string, O>>>
+/** One ID of a scheme that needs no store; uuid7 and ulid in order. */
+export function uuid7 (): string
+export function uuid4 (): string
+export function ulid (): string
+export function ksuid (): string
+/** typeid('user') is 'user_01kb...'. */
+export function typeid (prefix?: string): string
 /** The ID with these fields; `time` is a Date, RFC 3339 text or a BigInt of nanoseconds since 1970. */
-export function pack (scheme: string, fields: Record<string, Value>, options?: SchemeOptions): ID
+export function pack<S extends string> (scheme: S, fields: Record<string, Value>, options?: SchemeOptions): IDOf<S>
 /** Returns the contents of an ID. Without a scheme, the best reading of a text. */
 export function show (id: ID, scheme?: string | null, options?: SchemeOptions & { form?: string }): Shown
 /** The ID of a text; refuses what is not an ID of the scheme. */
-export function parse (id: string, scheme: string, options?: SchemeOptions & { form?: string, prefix?: string }): ID
+export function parse<S extends string> (id: string, scheme: S, options?: SchemeOptions & { form?: string, prefix?: string }): IDOf<S>
 /** An ID as text in a form; without one, the scheme's own. */
 export function format (id: ID, scheme: string, form?: string | null, options?: SchemeOptions & { prefix?: string }): string
 /** [least, greatest] ID of from <= time < to. `pinned` has the fields before the time. */
-export function range (scheme: string, from: Time, to: Time,
-  options?: SchemeOptions & { pinned?: Record<string, Value>, prefix?: string }): [ID, ID]
+export function range<S extends string> (scheme: S, from: Time, to: Time,
+  options?: SchemeOptions & { pinned?: Record<string, Value>, prefix?: string }): [IDOf<S>, IDOf<S>]
 /** The same fields in another scheme: uuid1, uuid6, uuid1-swapped. */
-export function convert (id: ID, from: string, to: string): ID
+export function convert<S extends string> (id: ID, from: string, to: S): IDOf<S>
 /** The schemes that a text is plausibly an ID of, best first. */
 export function guess (id: string): Reading[]
 /** The formats of other systems that a text may have, such as "stripe" or "nanoid", best first. */
 export function recognize (id: string): Match[]
 /** A uuid3 or uuid5 of a namespace ("dns", "url", "oid", "x500" or a UUID) and a name (string or bytes). */
-export function digest (scheme: string, namespace: string, name: string | Uint8Array): ID
+export function digest (scheme: string, namespace: string, name: string | Uint8Array): string
 /** Describes a scheme: name, layout, bits, form, sorts. */
 export function scheme (name: string, options?: SchemeOptions): Scheme
 export function schemes (): string[]

@@ -279,6 +279,17 @@ function main () {
     }
   })
 
+  test('functions that need no store', () => {
+    for (const [call, scheme] of [[firn.uuid7, 'uuid7'], [firn.uuid4, 'uuid4'], [firn.ulid, 'ulid'], [firn.ksuid, 'ksuid'], [() => firn.typeid('user'), 'typeid']]) {
+      const ids = Array.from({ length: 1000 }, () => call())
+      assert.strictEqual(new Set(ids).size, 1000)
+      assert.ok(firn.parse(ids[0], scheme))
+      if (scheme !== 'uuid4' && scheme !== 'ksuid') assert.deepStrictEqual([...ids].sort(), ids)
+    }
+    assert.match(firn.typeid('user'), /^user_01/)
+    assert.match(firn.typeid(), /^01/)
+  })
+
   test('an ES module has the same exports', () => {
     const script = `import * as all from ${JSON.stringify(path.join(here, 'index.mjs'))}; console.log(Object.keys(all).sort().join())`
     const done = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
@@ -286,5 +297,12 @@ function main () {
     const types = fs.readFileSync(path.join(here, 'index.d.ts'), 'utf8')
     const declared = [...types.matchAll(/^export (?:class|function|const) (\w+)/gm)].map(([, name]) => name)
     assert.deepStrictEqual([...new Set(declared)].sort(), Object.keys(firn).sort())
+    const list = name => [...types.match(new RegExp(`type ${name} =([^\n]*\n(?:  [^\n]*\n)*)`))[1].matchAll(/'([^']+)'/g)].map(([, word]) => word)
+    const schemes = firn.schemes().map(name => firn.scheme(name)).filter(({ name }) => name !== 'order')
+    const isNumber = ({ bits, form }) => bits <= 64 && (form === 'dec' || form === 'unsigned')
+    const named = test => schemes.filter(test).map(({ name }) => name).sort()
+    assert.deepStrictEqual(list('NumberScheme').sort(), named(isNumber))
+    assert.deepStrictEqual(list('TextSchemeOf64Bits').sort(), named(scheme => !isNumber(scheme) && scheme.bits <= 64))
+    assert.deepStrictEqual([...list('TextSchemeOf64Bits'), ...list('TextScheme')].sort(), named(scheme => !isNumber(scheme)))
   })
 }

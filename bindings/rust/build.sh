@@ -14,6 +14,7 @@ for crate in serde serde_json uuid getrandom; do
     fi
 done
 for part in Cargo.toml README.md rustfmt.toml src tests examples sys; do cp -r "bindings/rust/$part" "$there"; done
+[ -z "$alone" ] || contain "$there/sys/vendor"
 mkdir "$there/registry" "$there/.cargo"
 ln -s $debian/* "$there/registry"
 # A folder as registry, and nothing in the home of the user.
@@ -29,9 +30,10 @@ offline = true
 TOML
 unset CARGO_TARGET_DIR
 export CARGO_HOME="$there/home" FIRN_LIB="$BUILD" LD_LIBRARY_PATH="$BUILD"
+[ -z "$alone" ] || unset FIRN_LIB LD_LIBRARY_PATH
 cd "$there"
 for crate in firn-sys firn; do
-    $cargo package -q --offline --allow-dirty -p $crate
+    $cargo package -q --offline --allow-dirty -p $crate ${alone:+--features vendored}
     tar -xf target/package/$crate-*.crate -C registry
     for folder in registry/$crate-*; do
         echo '{"files": {}}' >"$folder/.cargo-checksum.json"

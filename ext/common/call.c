@@ -2,6 +2,7 @@
 #include "call.h"
 
 #include "errors.h"
+#include "sha256.h"
 #include "shard.h"
 
 #include <inttypes.h>
@@ -422,4 +423,11 @@ int sql_digest3(sql_call *call) {
 
 int sql_digest5(sql_call *call) {
     return digest(call, "uuid5");
+}
+
+int sql_sha256(sql_call *call) {
+    sha256_text(call->text, call->arguments[0].text, call->arguments[0].length);
+    call->type = SQL_TEXT;
+    call->length = SHA256_TEXT_SIZE - 1;
+    return FIRN_OK;
 }

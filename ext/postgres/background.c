@@ -17,6 +17,7 @@
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
@@ -107,7 +108,7 @@ static void see_copy(int notices) {
 typedef struct renewal_round {
     bool requested; /* does anybody wait for an answer? */
     uint32 cell_count;
-    firn_reservation reservations[FIRN_CELLS]; /* of each cell */
+    firn_reservation *reservations; /* of each cell; only the state, if nobody waits for it */
     firn_take takes[FIRN_TAKES];
 } renewal_round;
 
@@ -116,8 +117,12 @@ static void gather(renewal_round *round) {
     LWLockAcquire(firn_slots->lock, LW_SHARED);
     round->cell_count = firn_slots->cell_count;
     for (uint32 i = 0; i < round->cell_count; i++) {
-        round->reservations[i] = firn_slots->cells[i].reservation;
-        round->requested = round->requested || round->reservations[i].state == FIRN_TAKE_ASKED;
+        const firn_reservation *asked = &firn_slots->cells[i].reservation;
+        round->reservations[i].state = asked->state;
+        if (asked->state == FIRN_TAKE_ASKED) {
+            round->reservations[i] = *asked;
+            round->requested = true;
+        }
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
         round->takes[i] = firn_slots->takes[i];
@@ -178,12 +183,19 @@ static void answer_all(renewal_round *round) {
 
 /* A server that may lose acknowledged writes is refused. */
 static void check_durable(void) {
-    static const char *const needed[] = {"fsync", "full_page_writes"};
-    for (size_t i = 0; i < lengthof(needed) && !firn_setting_unsafe; i++) {
-        if (strcmp(GetConfigOption(needed[i], false, false), "on") != 0) {
+    const struct {
+        const char *needed, *cure;
+        bool accepted;
+    } rules[] = {{"fsync", "", firn_setting_unsafe},
+                 {"full_page_writes", ", firn.whole_pages = on on ZFS",
+                  firn_setting_unsafe || firn_setting_whole_pages}};
+    for (size_t i = 0; i < lengthof(rules); i++) {
+        if (!rules[i].accepted &&
+            strcmp(GetConfigOption(rules[i].needed, false, false), "on") != 0) {
             ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                            errmsg("firn: %s is off, so a crash may lose marks", needed[i]),
-                            errhint("Set it to on, or set firn.unsafe = on if IDs may repeat.")));
+                            errmsg("firn: %s is off, so a crash may lose marks", rules[i].needed),
+                            errhint("Set it to on%s, or set firn.unsafe = on if IDs may repeat.",
+                                    rules[i].cure)));
         }
     }
 }
@@ -252,7 +264,9 @@ static void fail_all(renewal_round *round, MemoryContext context) {
     FlushErrorState();
     AbortCurrentTransaction();
     for (uint32 i = 0; i < round->cell_count; i++) {
-        tell(&round->reservations[i].why, "the marks could not be written", error);
+        if (round->reservations[i].state == FIRN_TAKE_ASKED) {
+            tell(&round->reservations[i].why, "the marks could not be written", error);
+        }
     }
     for (int i = 0; i < FIRN_TAKES; i++) {
         tell(&round->takes[i].why, "the node could not be taken", error);
@@ -372,6 +386,8 @@ bool firn_is_renewer;
 void firn_background_main(Datum argument) {
     static renewal_round round;
     firn_is_renewer = true;
+    round.reservations = MemoryContextAllocZero(TopMemoryContext, (Size)firn_setting_max_nodes *
+                                                                      sizeof *round.reservations);
     int notices = vmgenid_open(); /* closed by the end of the process */
     pqsignal(SIGHUP, SignalHandlerForConfigReload);
     pqsignal(SIGTERM, die);

@@ -29,8 +29,10 @@ extern char *firn_setting_store;    /* URL of a firn store; "": the server's own
 extern char *firn_setting_database; /* where the marks are */
 extern char *firn_setting_masks;    /* a file: mask_list.h; "": none */
 extern int firn_setting_max_wait_ms;
+extern int firn_setting_max_nodes;
 extern int firn_setting_max_shift_ms;
 extern bool firn_setting_unsafe;
+extern bool firn_setting_whole_pages;
 
 extern bool firn_preloaded;
 /* Counts changes of settings: makers with another count are opened again. */
@@ -152,7 +154,8 @@ void firn_nap(int64 ms);
 /* ---- shared memory (shared.c) ---------------------------------------------------------------- */
 
 enum {
-    FIRN_CELLS = 256,        /* pairs of namespace and node that IDs are issued from */
+    FIRN_CELLS = 256, /* firn.max_nodes: pairs of namespace and node that have IDs; at least, */
+    FIRN_CELLS_MOST = 8192,  /* and at most, with 40 MB of shared memory */
     FIRN_CELLS_PLAIN = 64,   /* of these, for schemes of the table without options */
     FIRN_CELL_MEMORY = 2048, /* of a shared generator with a fixed node: firn.h */
     FIRN_TAKES = 16,         /* nodes for back-dated IDs that are asked for at once */
@@ -247,9 +250,10 @@ typedef struct firn_shared {
     pg_atomic_uint64 store_seen_ms; /* when a firn store last read firn.taken; 0: never; no lock */
     pg_atomic_uint64
         copies; /* how often the kernel said that this machine is a copy; by the renewer */
-    uint32 cell_count;
     firn_take takes[FIRN_TAKES];
-    firn_cell cells[FIRN_CELLS];
+    uint32 cell_count;
+    uint64 keys[FIRN_CELLS_MOST];           /* of each cell, by which it is found */
+    firn_cell cells[FLEXIBLE_ARRAY_MEMBER]; /* firn.max_nodes */
 } firn_shared;
 
 extern firn_shared *firn_slots; /* NULL: not preloaded */

@@ -31,7 +31,7 @@ static int take_answer(firn_reservation *reservation, int64_t *first, firn_error
 }
 
 /* Of each cell: does this process use it because of firn.node? */
-static bool is_of_setting[FIRN_CELLS];
+static bool is_of_setting[FIRN_CELLS_MOST];
 
 /* Marks of the renewer only rise, so it need not be asked again; marks of the shared list are as
  * old as the answer. */

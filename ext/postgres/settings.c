@@ -14,8 +14,10 @@ char *firn_setting_store;
 char *firn_setting_database;
 char *firn_setting_masks;
 int firn_setting_max_wait_ms = 5000;
+int firn_setting_max_nodes = FIRN_CELLS;
 int firn_setting_max_shift_ms = 1000;
 bool firn_setting_unsafe;
+bool firn_setting_whole_pages;
 bool firn_preloaded;
 uint64 firn_settings_count;
 
@@ -105,6 +107,11 @@ static void define(void) {
     DefineCustomStringVariable("firn.database", "The database that keeps the high-water marks.",
                                NULL, &firn_setting_database, "postgres", start, 0, NULL, NULL,
                                NULL);
+    DefineCustomIntVariable(
+        "firn.max_nodes",
+        "Maximum number of pairs of namespace and node with IDs between two starts.",
+        "Each takes 4 to 5 kB of shared memory.", &firn_setting_max_nodes, FIRN_CELLS, FIRN_CELLS,
+        FIRN_CELLS_MOST, start, 0, NULL, NULL, NULL);
     DefineCustomStringVariable("firn.masks", "The file of the masks of firn_mask and firn_unmask.",
                                "Their key files are for the server's user alone.",
                                &firn_setting_masks, "", PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL,
@@ -119,6 +126,11 @@ static void define(void) {
     DefineCustomBoolVariable("firn.unsafe",
                              "Accept a server or store that may lose acknowledged writes.", NULL,
                              &firn_setting_unsafe, false, PGC_SIGHUP, 0, NULL, note_flag, NULL);
+    DefineCustomBoolVariable(
+        "firn.whole_pages",
+        "The file system never writes a part of a page: accept full_page_writes = off.",
+        "True of ZFS with a recordsize of 8 KiB or more.", &firn_setting_whole_pages, false,
+        PGC_SIGHUP, 0, NULL, NULL, NULL);
     if (firn_preloaded) {
         define_taken();
     }

@@ -97,7 +97,7 @@ static void run_in(const char *schema, const char *text) {
     AtEOXact_GUC(false, level);
 }
 
-static void refuse(const char *found, const char *what, const char *cure) pg_attribute_noreturn();
+static void refuse(const char *found, const char *what, const char *cure) __attribute__((noreturn));
 static void refuse(const char *found, const char *what, const char *cure) {
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("firn: %s %s", found, what), errhint("%s", cure)));

@@ -4,6 +4,7 @@
 #include "extension.h"
 
 #include "access/xlog.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/ipc.h"
@@ -85,11 +86,16 @@ static void begin_nodes(void) {
 static shmem_startup_hook_type startup_before;
 static shmem_request_hook_type request_before;
 
+static Size size_of_slots(void) {
+    return add_size(offsetof(firn_shared, cells),
+                    mul_size((Size)firn_setting_max_nodes, sizeof(firn_cell)));
+}
+
 static void request(void) {
     if (request_before != NULL) {
         request_before();
     }
-    RequestAddinShmemSpace(MAXALIGN(sizeof(firn_shared)));
+    RequestAddinShmemSpace(MAXALIGN(size_of_slots()));
     RequestNamedLWLockTranche("firn", 1);
 }
 
@@ -99,9 +105,9 @@ static void startup(void) {
         startup_before();
     }
     LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-    firn_slots = ShmemInitStruct("firn", sizeof(firn_shared), &found);
+    firn_slots = ShmemInitStruct("firn", size_of_slots(), &found);
     if (!found) {
-        memset(firn_slots, 0, sizeof *firn_slots);
+        memset(firn_slots, 0, size_of_slots());
         firn_slots->lock = &GetNamedLWLockTranche("firn")->lock;
         ConditionVariableInit(&firn_slots->answered);
         begin_nodes();
@@ -119,10 +125,15 @@ void firn_shared_request(void) {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
+static uint64 key_of(const char *ns, uint64 node) {
+    return hash_bytes_extended((const unsigned char *)ns, (int)strlen(ns), node);
+}
+
 static firn_cell *find(const char *ns, uint64 node) {
+    uint64 key = key_of(ns, node);
     for (uint32 i = 0; i < firn_slots->cell_count; i++) {
         firn_cell *cell = &firn_slots->cells[i];
-        if (cell->node == node && strcmp(cell->ns, ns) == 0) {
+        if (firn_slots->keys[i] == key && cell->node == node && strcmp(cell->ns, ns) == 0) {
             return cell;
         }
     }
@@ -139,13 +150,14 @@ firn_cell *firn_cell_of(const firn_recipe *recipe, uint64 node) {
     uint64 end = firn_slot_end_of(recipe, bits);
     /* functions for everybody find a place, however many generators options have opened */
     bool plain = recipe->scheme.packer >= 0 && recipe->keys[0] == '\0';
-    uint32 most = plain ? FIRN_CELLS : FIRN_CELLS - FIRN_CELLS_PLAIN;
+    uint32 most = (uint32)firn_setting_max_nodes - (plain ? 0 : FIRN_CELLS_PLAIN);
     char layout[FIRN_LAYOUT_SIZE];
     firn_layout_of(layout, &recipe->scheme);
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
     firn_cell *cell = find(recipe->name, node);
     bool full = cell == NULL && firn_slots->cell_count >= most;
     if (cell == NULL && !full) { /* all zero until now */
+        firn_slots->keys[firn_slots->cell_count] = key_of(recipe->name, node);
         cell = &firn_slots->cells[firn_slots->cell_count++];
         cell->scheme = recipe->scheme;
         cell->sequence_bits = bits;
@@ -158,8 +170,8 @@ firn_cell *firn_cell_of(const firn_recipe *recipe, uint64 node) {
     if (full) {
         firn_refuse(FIRN_EEND,
                     "%u pairs of namespace and node are in use: use fewer shards per server, or "
-                    "restart it",
-                    most);
+                    "raise firn.max_nodes, now %d, and restart it",
+                    most, firn_setting_max_nodes);
     }
     if (strcmp(cell->layout, layout) != 0 || cell->slot_end != end ||
         strcmp(family_of(&cell->scheme), family_of(&recipe->scheme)) != 0) {

@@ -773,7 +773,7 @@ void firn_tables_reserve(const firn_cell *cell, firn_reservation *reservation) {
 /* ---- nodes for old rows ---------------------------------------------------------------------- */
 
 static void add_live_nodes(arguments *list, const char *ns) {
-    Datum nodes[FIRN_CELLS];
+    Datum *nodes = palloc((Size)firn_setting_max_nodes * sizeof *nodes);
     int count = 0;
     for (uint32 i = 0; i < firn_slots->cell_count; i++) { /* what is added now is not loaded */
         const firn_cell *cell = &firn_slots->cells[i];

@@ -609,9 +609,10 @@ typedef struct firn_status {
     uint64_t claims, renewals, give_backs, store_errors;
     uint64_t steps_back_absorbed, steps_back_left; /* clock rollbacks within and beyond max_back */
     uint64_t jumps_ahead;                          /* of the clock, by more than 5 s */
-    bool unsafe;       /* the store or a key allows the loss of acknowledged writes */
-    int64_t max_count; /* the most IDs that one call can issue */
-    bool stays;        /* after a clock rollback: IDs keep the time until the clock catches up */
+    bool unsafe;        /* the store or a key allows the loss of acknowledged writes */
+    int64_t max_count;  /* the most IDs that one call can issue */
+    bool stays;         /* after a clock rollback: IDs keep the time until the clock catches up */
+    uint64_t contended; /* how often a thread tried again, because another one took its slot */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);

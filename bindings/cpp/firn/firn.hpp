@@ -106,6 +106,14 @@ struct reason : firn_error {
         text[0] = '\0';
     }
 };
+/* Whether an object has nothing to call: FIRN_EUSAGE, instead of a call with NULL. */
+template <typename Handle> bool is_empty(const Handle &handle, const char *what, reason &why) {
+    if (handle == nullptr) {
+        firn_error_set(&why, FIRN_EUSAGE, FIRN_CURE_NONE,
+                       "this %s is moved from, closed or never opened: open it first, or use the other object", what);
+    }
+    return handle == nullptr;
+}
 } // namespace detail
 
 /* ---- times ------------------------------------------------------------------------------------- */
@@ -374,27 +382,27 @@ class generator {
     returned<id> next() {
         detail::reason why;
         firn_id out{};
-        const int code = firn_next(gen_.get(), &out, &why);
-        return give(code, id(out, firn_gen_scheme(gen_.get())->form), why);
+        const int code = detail::is_empty(gen_, "generator", why) ? why.code : firn_next(gen_.get(), &out, &why);
+        return give(code, id(out, code == 0 ? firn_gen_scheme(gen_.get())->form : static_cast<int>(FIRN_FORM_DEC)), why);
     }
     /* For schemes of up to 64 bits. */
     returned<std::uint64_t> next_u64() {
         detail::reason why;
         std::uint64_t out = 0;
-        const int code = firn_next_u64(gen_.get(), &out, 1, &why);
+        const int code = detail::is_empty(gen_, "generator", why) ? why.code : firn_next_u64(gen_.get(), &out, 1, &why);
         return give(code, out, why);
     }
     /* n IDs, or none. */
     returned<std::vector<std::uint64_t>> many_u64(std::size_t n) {
         detail::reason why;
         std::vector<std::uint64_t> out(n);
-        const int code = firn_next_u64(gen_.get(), out.data(), n, &why);
+        const int code = detail::is_empty(gen_, "generator", why) ? why.code : firn_next_u64(gen_.get(), out.data(), n, &why);
         return give(code, std::move(out), why);
     }
     returned<std::vector<firn_id>> many(std::size_t n) {
         detail::reason why;
         std::vector<firn_id> out(n);
-        const int code = firn_next_n(gen_.get(), out.data(), n, &why);
+        const int code = detail::is_empty(gen_, "generator", why) ? why.code : firn_next_n(gen_.get(), out.data(), n, &why);
         return give(code, std::move(out), why);
     }
     /* n IDs of a past time, from a node that issues no others. */
@@ -402,7 +410,7 @@ class generator {
         detail::reason why;
         const firn_time when = to_firn(time);
         std::vector<firn_id> out(n);
-        const int code = firn_at(gen_.get(), &when, out.data(), n, &why);
+        const int code = detail::is_empty(gen_, "generator", why) ? why.code : firn_at(gen_.get(), &when, out.data(), n, &why);
         return give(code, std::move(out), why);
     }
     /* Gives the window back, and reports if that fails; the destructor does it without a report. */
@@ -411,13 +419,19 @@ class generator {
         const int code = gen_ != nullptr ? firn_close(gen_.release(), &why) : 0;
         return give(code, true, why);
     }
-    firn::scheme scheme() const { return firn::scheme(*firn_gen_scheme(gen_.get())); }
+    returned<firn::scheme> scheme() const {
+        detail::reason why;
+        const bool empty = detail::is_empty(gen_, "generator", why);
+        return give(why.code, empty ? firn::scheme() : firn::scheme(*firn_gen_scheme(gen_.get())), why);
+    }
     /* The key prefix of TypeIDs, for id.prefixed; "". */
-    std::string prefix() const { return firn_gen_prefix(gen_.get()); }
+    std::string prefix() const { return gen_ != nullptr ? firn_gen_prefix(gen_.get()) : ""; }
     firn_status status() const {
         firn_status out{};
         out.size = sizeof out;
-        firn_gen_status(gen_.get(), &out);
+        if (gen_ != nullptr) {
+            firn_gen_status(gen_.get(), &out);
+        }
         return out;
     }
     firn_gen *get() const { return gen_.get(); }
@@ -439,7 +453,7 @@ class block {
                                 std::chrono::microseconds max_age = std::chrono::milliseconds(1)) {
         detail::reason why;
         firn_block *made = nullptr;
-        const int code = firn_block_open(&made, gen.get(), max_age.count(), &why);
+        const int code = detail::is_empty(gen.get(), "generator", why) ? why.code : firn_block_open(&made, gen.get(), max_age.count(), &why);
         block out;
         out.block_.reset(made);
         return give(code, std::move(out), why);
@@ -447,7 +461,7 @@ class block {
     returned<std::uint64_t> next_u64() {
         detail::reason why;
         std::uint64_t out = 0;
-        const int code = firn_block_next(block_.get(), &out, &why);
+        const int code = detail::is_empty(block_, "block", why) ? why.code : firn_block_next(block_.get(), &out, &why);
         return give(code, out, why);
     }
     firn_block *get() const { return block_.get(); }
@@ -471,17 +485,17 @@ class segment {
     returned<std::int64_t> next() {
         detail::reason why;
         std::int64_t out = 0;
-        const int code = firn_segment_next(segment_.get(), &out, &why);
+        const int code = detail::is_empty(segment_, "segment", why) ? why.code : firn_segment_next(segment_.get(), &out, &why);
         return give(code, out, why);
     }
     /* The first of n integers; the others follow in steps of increment(). */
     returned<std::int64_t> block(std::int64_t n) {
         detail::reason why;
         std::int64_t out = 0;
-        const int code = firn_segment_block(segment_.get(), n, &out, &why);
+        const int code = detail::is_empty(segment_, "segment", why) ? why.code : firn_segment_block(segment_.get(), n, &out, &why);
         return give(code, out, why);
     }
-    std::int64_t increment() const { return firn_segment_increment(segment_.get()); }
+    std::int64_t increment() const { return segment_ != nullptr ? firn_segment_increment(segment_.get()) : 0; }
     firn_segment *get() const { return segment_.get(); }
 
   private:
@@ -504,13 +518,13 @@ class order {
     returned<std::string> write(std::uint64_t integer) {
         detail::reason why;
         char text[FIRN_ORDER_SIZE] = "";
-        const int code = firn_order_write(order_.get(), text, integer, &why);
+        const int code = detail::is_empty(order_, "order", why) ? why.code : firn_order_write(order_.get(), text, integer, &why);
         return give(code, std::string(text), why);
     }
     returned<std::uint64_t> read(std::string_view text) {
         detail::reason why;
         std::uint64_t out = 0;
-        const int code = firn_order_read(order_.get(), &out, text.data(), text.size(), &why);
+        const int code = detail::is_empty(order_, "order", why) ? why.code : firn_order_read(order_.get(), &out, text.data(), text.size(), &why);
         return give(code, out, why);
     }
 
@@ -534,13 +548,13 @@ class mask {
     }
     returned<std::string> apply(std::string_view id) { return turn(firn_mask_write, id); }
     returned<std::string> undo(std::string_view masked) { return turn(firn_mask_read, masked); }
-    std::string fingerprint() const { return firn_mask_fingerprint(mask_.get()); }
+    std::string fingerprint() const { return mask_ != nullptr ? firn_mask_fingerprint(mask_.get()) : ""; }
 
   private:
     returned<std::string> turn(decltype(&firn_mask_write) what, std::string_view text) {
         detail::reason why;
         char out[FIRN_TEXT_SIZE] = "";
-        const int code = what(mask_.get(), out, text.data(), text.size(), &why);
+        const int code = detail::is_empty(mask_, "mask", why) ? why.code : what(mask_.get(), out, text.data(), text.size(), &why);
         return give(code, std::string(out), why);
     }
     std::unique_ptr<firn_mask, detail::close_mask> mask_;

@@ -11,7 +11,6 @@
 // If libfirn is not installed below /usr, set C_INCLUDE_PATH and LIBRARY_PATH to build.
 package libfirn
 
-// #cgo LDFLAGS: -lfirn
 // #include "shim.h"
 import "C"
 

@@ -12,12 +12,14 @@ import atexit
 import datetime
 import os
 import sys
+import types
 import uuid
 
 from . import _firn
 
 __version__ = _firn.version
-__all__ = ["open", "Generator", "Segment", "Series", "Order", "Mask", "Error", "pack", "show", "parse", "format", "range",
+__all__ = ["open", "aopen", "uuid7", "uuid4", "ulid", "ksuid", "typeid", "Generator", "Segment", "Series", "Order", "Mask",
+           "Error", "pack", "show", "parse", "format", "range",
            "convert", "guess", "recognize", "decode", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme",
            "Reading", "Match"]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -63,10 +65,39 @@ os.register_at_fork(before=_firn.fork_begins, after_in_parent=_firn.fork_ended)
 atexit.register(_firn.exit_begins)
 
 
-async def _elsewhere(call):
+async def _elsewhere(call, *args, **keys):
     """The result of a call that waits, from another thread."""
     import asyncio  # not for programs that never wait in a coroutine
-    return await asyncio.to_thread(call)
+    return await asyncio.to_thread(call, *args, **keys)
+
+
+def _awaited(name):
+    """A method that calls another one in a thread."""
+    async def call(self, *args, **keys):
+        return await _elsewhere(getattr(self, name), *args, **keys)
+    call.__name__, call.__doc__ = "a" + name, "%s() in another thread, for coroutines." % name
+    return call
+
+
+class _Closed:
+    """An object that is closed at the end of its with statement, and belongs to one process."""
+    __slots__ = ()
+    aclose = _awaited("close")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        await self.aclose()
+
+    def __reduce__(self):
+        raise TypeError("a %s cannot be pickled: open one in each process" % type(self).__name__.lower())
 
 
 # ---- arguments -----------------------------------------------------------------------------------------------
@@ -94,17 +125,20 @@ def _keys(keys):
 
 
 def _instant(time):
-    """(sec, ns) of a datetime with a time zone, of RFC 3339 text, or of an int: nanoseconds since 1970."""
+    """(sec, ns) of a datetime with a time zone, of a date (its first moment in UTC), of RFC 3339 text, or of an int:
+    nanoseconds since 1970."""
     if isinstance(time, datetime.datetime):
         if time.tzinfo is None:
             raise _usage("the datetime %s has no time zone" % time, "give it one, such as datetime.timezone.utc")
         past = time - _EPOCH
         return past.days * 86400 + past.seconds, past.microseconds * 1000
+    if isinstance(time, datetime.date):
+        return (time - _EPOCH.date()).days * 86400, 0
     if isinstance(time, int) and not isinstance(time, bool):
         return divmod(time, 10**9)
     if isinstance(time, str):
         return _firn.time_parse(time)
-    raise TypeError("a time is a datetime, RFC 3339 text, or nanoseconds since 1970, not %s" % type(time).__name__)
+    raise TypeError("a time is a datetime, a date, RFC 3339 text, or nanoseconds since 1970, not %s" % type(time).__name__)
 
 
 def _datetime(sec, ns):
@@ -125,9 +159,12 @@ def _type(bits, form):
 # ---- generators ----------------------------------------------------------------------------------------------
 
 
-class Generator(_firn.Generator):
+class Generator(_Closed, _firn.Generator):
     """Issues IDs, also as an iterator without an end. Made by open(). Any thread may call it; close it after its threads."""
     __slots__ = ()
+    __class_getitem__ = classmethod(types.GenericAlias)  # Generator[int], in annotations
+    amany = _awaited("many")
+    aat = _awaited("at")
 
     async def anext(self):
         """next() for coroutines: waits in another thread, and only if no slot is left."""
@@ -158,15 +195,6 @@ class Generator(_firn.Generator):
         name, layout, _ = self._layout()
         return scheme(name if name in schemes() and layout == scheme(name).layout else layout)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def __reduce__(self):
-        raise TypeError("a generator cannot be pickled: open one in each process")
-
 
 def open(scheme="snowflake", *, store=None, output=None, note=None, module_dir=None, unsafe=False, **keys):
     """Opens a generator.
@@ -181,7 +209,45 @@ def open(scheme="snowflake", *, store=None, output=None, note=None, module_dir=N
                      unsafe=unsafe)
 
 
-class Segment(_firn.Segment):
+async def aopen(scheme="snowflake", **options):
+    """open() for coroutines: async with await firn.aopen("snowflake", store=...) as gen."""
+    return await _elsewhere(open, scheme, **options)
+
+
+_own = {}  # generators of the functions below, opened at their first call
+
+
+def _one(scheme, **keys):
+    gen = _own.get(scheme)
+    return (gen or _own.setdefault(scheme, open(scheme, **keys))).next()
+
+
+def uuid7():
+    """A new UUID of version 7; each is greater than the last one of this process. Needs no store."""
+    return _one("uuid7")
+
+
+def uuid4():
+    """A new random UUID. Needs no store."""
+    return _one("uuid4")
+
+
+def ulid():
+    """A new ULID, as text; each is greater than the last one of this process. Needs no store."""
+    return _one("ulid")
+
+
+def ksuid():
+    """A new KSUID, as text. Needs no store."""
+    return _one("ksuid")
+
+
+def typeid(prefix=""):
+    """A new TypeID: typeid("user") is "user_01kb...". Needs no store."""
+    return format(_one("uuid7"), "typeid", prefix=prefix)
+
+
+class Segment(_Closed, _firn.Segment):
     """Integers that are unique under a key: Segment("orders", store=...). Any thread may call it."""
     __slots__ = ()
 
@@ -198,6 +264,8 @@ class Segment(_firn.Segment):
         value = self._now()
         return await _elsewhere(self.next) if value is None else value
 
+    ablock, apeek, aadvance = _awaited("block"), _awaited("peek"), _awaited("advance")
+
     def block(self, n):
         """n integers, as a range."""
         first, step = self._call("block", n), self._increment()
@@ -211,17 +279,8 @@ class Segment(_firn.Segment):
         """Makes the store grant nothing below `at`; returns the first integer left."""
         return self._call("advance", at)
 
-    def __enter__(self):
-        return self
 
-    def __exit__(self, *_):
-        self.close()
-
-    def __reduce__(self):
-        raise TypeError("a segment cannot be pickled: open one in each process")
-
-
-class Series(_firn.Series):
+class Series(_Closed, _firn.Series):
     """Dated numbers: Series("invoices", store=..., template="INV{year}/{counter:7}", zone="Europe/Berlin").
 
     Without template, the definition that the store has. Open one in each thread."""
@@ -230,6 +289,8 @@ class Series(_firn.Series):
     def __new__(cls, name, *, store=None, module_dir=None, unsafe=False, **keys):
         return _firn.Series.__new__(cls, name=name, keys=_keys(keys), store=store, module_dir=module_dir,
                                     unsafe=unsafe)
+
+    anext, amany, apeek = _awaited("next"), _awaited("many"), _awaited("peek")
 
     def next(self, at=None):
         """The next number, of now or of the time `at`."""
@@ -251,15 +312,6 @@ class Series(_firn.Series):
     def prune(self, before):
         """Closes all periods before the one of the time `before`, for ever."""
         self._call("prune", 0, _instant(before))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def __reduce__(self):
-        raise TypeError("a series cannot be pickled: open one in each process")
 
 
 class Order(_firn.Order):

@@ -19,6 +19,8 @@ from django.conf import settings
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
+from django.db.migrations.operations.base import Operation
+from django.utils import timezone
 
 import firn
 
@@ -135,3 +137,57 @@ class IdField(_Field, models.BigIntegerField):
 class UUIDField(_Field, models.UUIDField):
     """A uuid that is the next ID of a scheme such as uuid7."""
     holds = uuid.UUID
+
+
+def _back_dated(gen, times):
+    """An ID for each time; without times of the rows, each is None, and its ID is of now."""
+    zone = timezone.get_default_timezone()
+    return [gen.next() if time is None else
+            gen.at(timezone.make_aware(time, zone) if hasattr(time, "tzinfo") and timezone.is_naive(time) else time)[0]
+            for time in times]
+
+
+class Stamp(Operation):
+    """A migration's operation: gives each row that has no ID yet one of its own time, in batches.
+
+        operations = [firn.django.Stamp("order", "public_id", time="created_at")]
+
+    With atomic = False in the migration, each batch is a transaction, and a run that was interrupted continues where it ended.
+    Without time=, the IDs have the time of the migration. The generator of the field takes a node for itself."""
+    reversible = True
+    reduces_to_sql = False
+
+    def __init__(self, model_name, name, time=None, batch=1000):
+        self.model_name, self.name, self.time, self.batch = model_name, name, time, batch
+
+    def state_forwards(self, app_label, state):
+        pass
+
+    def database_forwards(self, app_label, schema_editor, from_state, to_state):
+        model = to_state.apps.get_model(app_label, self.model_name)
+        alias = schema_editor.connection.alias
+        if not self.allow_migrate_model(alias, model):
+            return
+        field = model._meta.get_field(self.name)
+        rows = model._base_manager.using(alias).filter(**{self.name: None})
+        timeless = rows.filter(**{self.time: None}).count() if self.time else 0
+        if timeless:
+            raise ValueError("%d rows of %s.%s have no %s: give them a time, or leave out time= for IDs of now"
+                             % (timeless, app_label, self.model_name, self.time))
+        options = _options(field.using, field.holds)
+        with firn.open(**{**options, **({"history": "job"} if self.time else {})}) as gen:
+            last = None
+            while True:
+                batch = list((rows if last is None else rows.filter(pk__gt=last)).order_by("pk")[:self.batch])
+                if not batch:
+                    break
+                for row, id in zip(batch, _back_dated(gen, [getattr(row, self.time) if self.time else None for row in batch])):
+                    setattr(row, self.name, id)
+                rows.bulk_update(batch, [self.name])  # a row that got an ID in the meantime keeps it
+                last = batch[-1].pk
+
+    def database_backwards(self, app_label, schema_editor, from_state, to_state):
+        pass
+
+    def describe(self):
+        return "Gives the rows of %s an ID in %s" % (self.model_name, self.name)

@@ -18,16 +18,19 @@ ROWS = 2500  # more than two batches of the README
 SETTINGS = """
 import os
 SECRET_KEY = "x"
+USE_TZ = True
 INSTALLED_APPS = ["shop"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DATABASES = {"default": %r}
 FIRN = {"default": {"scheme": "snowflake", "store": os.environ["STORE"]}, "events": {"scheme": "uuid7"}}
 """
 MODELS = """
+import datetime
 from django.db import models
 from firn.django import IdField, UUIDField
 class Order(models.Model):
     total = models.IntegerField(default=0)
+    created_at = models.DateTimeField(null=True, default=datetime.datetime(2020, 1, 2, 3, tzinfo=datetime.timezone.utc))
 """
 # As firn wrote it when the field had a default.
 OLD_MIGRATION = """
@@ -120,14 +123,25 @@ assert counts() == [ROWS + 6, 7, 7]
 """)
         self.write_fill()
         self.run_code("""
-class Late:  # a program saves row 1500 after the migration has read it
-    def many(self, n):
-        Order.objects.filter(pk=1500).update(public_id=1500)
-        return firn.django.generator().many(n)
-importlib.import_module("shop.migrations.0003_fill").generator = Late
+back_dated, batches = firn.django._back_dated, []
+def late(gen, times):  # a program saves row 1500 after the migration has read it; the second batch fails once
+    batches.append(len(times))
+    Order.objects.filter(pk=1500).update(public_id=1500)
+    if len(batches) == 2:
+        raise InterruptedError("the second batch")
+    return back_dated(gen, times)
+firn.django._back_dated = late
+Order.objects.filter(pk=3).update(created_at=None)
+refused(ValueError, "1 rows of shop.order have no created_at: give them a time", migrate)
+Order.objects.filter(pk=3).update(created_at="2021-01-02T03:00Z")
+refused(InterruptedError, "second", migrate)
+assert counts()[1] > 900, counts()
 migrate()
+assert sum(batches) > ROWS and max(batches) == 1000, batches
 assert Order.objects.get(pk=1500).public_id == 1500
 assert counts() == [ROWS + 6] * 3
+year = lambda pk: firn.show(Order.objects.get(pk=pk).public_id, "snowflake").time.isoformat()[:13]
+assert [year(3), year(4), year(ROWS)] == ["2021-01-02T03", "2020-01-02T03", "2020-01-02T03"], [year(3), year(4), year(ROWS)]
 """)
         self.field("IdField(unique=True)")
         self.run_code("""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The package firn: known answers, types, errors, threads, forks, shutdown. Run with -m unittest."""
+import asyncio
 import datetime
 import gc
 import itertools
@@ -147,6 +148,43 @@ class Issue(unittest.TestCase):
                 self.assertIs(type(gen.next()), kind)
                 self.assertIs(type(next(iter(gen))), kind)
                 self.assertIs(type(gen.many(2)[1]), kind)
+
+    def test_functions_that_need_no_store(self):
+        for call, scheme, kind in ((firn.uuid7, "uuid7", uuid.UUID), (firn.uuid4, "uuid4", uuid.UUID), (firn.ulid, "ulid", str),
+                                   (firn.ksuid, "ksuid", str), (lambda: firn.typeid("user"), "typeid", str)):
+            ids = [call() for _ in range(1000)]
+            self.assertEqual(len(set(ids)), 1000)
+            self.assertIs(type(ids[0]), kind)
+            self.assertEqual(firn.show(ids[0], scheme).id, firn.parse(str(ids[0]), scheme))
+        self.assertRegex(firn.typeid("user"), "^user_01")
+        self.assertRegex(firn.typeid(), "^01")
+        self.assertRaises(firn.Error, firn.typeid, "User")
+        ids = [firn.uuid7() for _ in range(1000)]
+        self.assertEqual(ids, sorted(ids))
+
+    def test_a_day(self):
+        day = datetime.date(2026, 1, 6)
+        self.assertEqual(firn.range("uuid7", day, datetime.date(2026, 1, 7)), firn.range("uuid7", "2026-01-06", "2026-01-07"))
+        with memory() as gen:
+            self.assertEqual(firn.show(gen.at(day)[0], "snowflake").time, datetime.datetime(2026, 1, 6, tzinfo=UTC))
+
+    def test_coroutines(self):
+        async def run(folder):
+            store = "sqlite:%s/firn.db?unsafe=1" % folder
+            async with await firn.aopen("snowflake", store=store) as gen:
+                ids = [await gen.anext(), *await gen.amany(10), *await gen.aat(datetime.date(2026, 1, 6), 2)]
+                self.assertEqual(len(set(ids)), 13)
+            self.assertRaises(firn.Error, gen.next)
+            async with firn.Segment("orders", store=store) as segment:
+                self.assertEqual(await segment.ablock(3), range(1, 4))
+                self.assertEqual([await segment.apeek(), await segment.aadvance(9), await segment.anext()], [4, 9, 9])
+            self.assertRaises(firn.Error, segment.next)
+            async with firn.Series("bills", store=store, template="{year}-{counter:3}") as series:
+                self.assertEqual(await series.anext("2026-01-06"), "2026-001")
+                self.assertEqual(await series.amany(2, at="2026-01-06"), ["2026-002", "2026-003"])
+                self.assertEqual(await series.apeek("2026-01-06"), "2026-004")
+        with tempfile.TemporaryDirectory() as folder:
+            asyncio.run(run(folder))
 
     def test_outputs(self):
         with memory("uuid7", output="text") as gen:

@@ -18,8 +18,8 @@ use crate::time;
 /// Issues the IDs of one scheme. Threads share it; dropping it gives its window back to the store.
 ///
 /// ```
-/// let gen = firn::Generator::open("uuid7")?;
-/// let (first, second) = (gen.next()?, gen.next()?);
+/// let generator = firn::Generator::open("uuid7")?;
+/// let (first, second) = (generator.next()?, generator.next()?);
 /// assert!(first < second);
 /// # Ok::<(), firn::Error>(())
 /// ```
@@ -295,8 +295,8 @@ impl Generator {
     /// Settings for a generator. `scheme` is a name, or a layout such as `"time:41/ms@@2024-01-01 node:10 sequence:12"`.
     ///
     /// ```
-    /// let gen = firn::Generator::builder("snowflake").store("memory:").key("node", 3).open()?;
-    /// assert_eq!(gen.status().node, 3);
+    /// let generator = firn::Generator::builder("snowflake").store("memory:").key("node", 3).open()?;
+    /// assert_eq!(generator.status().node, 3);
     /// # Ok::<(), firn::Error>(())
     /// ```
     pub fn builder(scheme: impl Into<String>) -> Builder {
@@ -347,8 +347,8 @@ impl Generator {
     /// Exactly n IDs, in order, or an error.
     ///
     /// ```
-    /// let gen = firn::Generator::open("uuid7")?;
-    /// let ids: Vec<firn::Uuid> = gen.many(1000)?;
+    /// let generator = firn::Generator::open("uuid7")?;
+    /// let ids: Vec<firn::Uuid> = generator.many(1000)?;
     /// # assert_eq!(ids.len(), 1000);
     /// # Ok::<(), firn::Error>(())
     /// ```

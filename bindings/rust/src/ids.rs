@@ -31,8 +31,8 @@ impl Generator {
     /// An endless iterator that takes IDs from a block in memory. Each ID is at most `max_age` old: 1 µs to 1 s.
     ///
     /// ```
-    /// let gen = firn::Generator::open("uuid7")?;
-    /// let mut ids = gen.ids::<firn::Uuid>(std::time::Duration::from_millis(1))?;
+    /// let generator = firn::Generator::open("uuid7")?;
+    /// let mut ids = generator.ids::<firn::Uuid>(std::time::Duration::from_millis(1))?;
     /// let first = ids.next().unwrap()?;
     /// # let _ = first;
     /// # Ok::<(), firn::Error>(())

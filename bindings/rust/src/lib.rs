@@ -33,8 +33,8 @@ pub use time::parse_time;
 /// A block is used by one thread at a time:
 /// ```compile_fail,E0277
 /// fn shared<T: Sync>(_: T) {}
-/// let gen = firn::Generator::open("uuid7").unwrap();
-/// shared(gen.ids::<firn::Id>(std::time::Duration::from_millis(1)).unwrap());
+/// let generator = firn::Generator::open("uuid7").unwrap();
+/// shared(generator.ids::<firn::Id>(std::time::Duration::from_millis(1)).unwrap());
 /// ```
 /// So is a key for order numbers:
 /// ```compile_fail,E0277
@@ -44,16 +44,16 @@ pub use time::parse_time;
 /// A block does not outlive its generator:
 /// ```compile_fail,E0597
 /// let ids = {
-///     let gen = firn::Generator::open("uuid7").unwrap();
-///     gen.ids::<firn::Id>(std::time::Duration::from_millis(1)).unwrap()
+///     let generator = firn::Generator::open("uuid7").unwrap();
+///     generator.ids::<firn::Id>(std::time::Duration::from_millis(1)).unwrap()
 /// };
 /// drop(ids);
 /// ```
 /// A generator is not closed under a block:
 /// ```compile_fail,E0505
-/// let gen = firn::Generator::open("uuid7").unwrap();
-/// let mut ids = gen.ids::<firn::Id>(std::time::Duration::from_millis(1)).unwrap();
-/// gen.close().unwrap();
+/// let generator = firn::Generator::open("uuid7").unwrap();
+/// let mut ids = generator.ids::<firn::Id>(std::time::Duration::from_millis(1)).unwrap();
+/// generator.close().unwrap();
 /// ids.next();
 /// ```
 /// All of them can be sent, and generators and segments shared:

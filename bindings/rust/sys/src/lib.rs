@@ -503,6 +503,7 @@ pub struct firn_status {
     pub unsafe_: bool,
     pub max_count: i64,
     pub stays: bool,
+    pub contended: u64,
 }
 
 /* ---- block ---- */

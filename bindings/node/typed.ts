@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The types of IDs: test/frameworks/run compiles this file in strict mode. Each expected error is one there.
+import * as firn from 'firn'
+
+export async function typed () {
+  using gen = firn.open('snowflake', { store: 'memory:', node: 3, datacenter: 1 })
+  const number: bigint = gen.next()
+  const numbers: BigUint64Array = gen.array(3)
+  await using other = await firn.openAsync('uuid7')
+  const text: string = await other.nextAsync()
+  const bytes: Uint8Array = firn.open('uuid7').array(3)
+  const words: string[] = firn.open('snowflake', { output: 'base32' }).many(2)
+  const raw: Uint8Array = firn.open('ulid', { output: 'buffer' }).next()
+  const id: firn.ID = firn.open('time:41 shelf:10 sequence:12', { shelf: 1 }).next()
+  const read: bigint = firn.parse('1541815603606036480', 'snowflake')
+  const [least]: [string, string] = firn.range('uuid7', '2026-01-06', '2026-01-07')
+  using segment = await firn.Segment.open('orders', { store: 'memory:' })
+  const integer: bigint = await segment.nextAsync()
+  // @ts-expect-error a snowflake is a bigint
+  const wrong: string = firn.open('snowflake').next()
+  // @ts-expect-error a key with a typing error
+  firn.open('snowflake', { windw: '3s' })
+  // @ts-expect-error no output is a number
+  const none: number = firn.open('snowflake', { output: 'base32' }).next()
+  return { number, numbers, text, bytes, words, raw, id, read, least, integer, wrong, none, new: firn.typeid('user') }
+}

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+# ext/sqlite/gapless.sql: numbers belong to their transactions under rollbacks, savepoints, errors, conflict clauses and kill -9;
+# the chain, and what firn verify finds in it; an older copy.
+. test/tap
+
+library=$BUILD/libfirn_sqlite.so
+if ! [ -s "$library" ] || ! command -v sqlite3 >/dev/null; then
+    skip "series without gaps in SQLite" "sqlite3 or $library is missing"
+    finish
+fi
+file=$TMPDIR/shop.db
+
+# ask STATEMENT...: one connection, which continues after errors. As sqlite3 of Debian 13: a schema is not trusted.
+ask() {
+    printf '%s;\n' "$@" | sqlite3 -cmd ".load $library" -cmd 'PRAGMA trusted_schema = OFF' "${database:-$file}" 2>&1
+}
+says() {
+    sentence=$1 wanted=$2
+    shift 2
+    same "$sentence" "$wanted" "$(ask "$@")"
+}
+refuses() {
+    sentence=$1 words=$2
+    shift 2
+    said=$(ask "$@" | paste -sd' ')
+    case $said in
+    *rror*"$words"*) pass "$sentence" ;;
+    *) fail "$sentence" "$said" ;;
+    esac
+}
+take="INSERT INTO firn_next (series) VALUES ('plain')"
+last="SELECT last FROM firn_gapless WHERE name = 'plain'"
+chain_of() {
+    ask "SELECT line FROM firn_chain WHERE series = '$1' ORDER BY number"
+}
+
+install() {
+    sqlite3 -cmd ".load $library" "$1" <ext/sqlite/gapless.sql 2>&1
+}
+same "the file is installed" "" "$(install "$file")"
+same "the page's lines run" "" "$(ask "$(awk '/^```sql$/ { inside = 1; part++; next } /^```/ { inside = 0 } inside && /firn_gapless \(name, chain\)/ { on = 1 } inside && on' docs/guides/gapless.md)")"
+says "and give the first number" "1|Ada" "SELECT number, customer FROM invoice"
+ask "INSERT INTO firn_gapless (name, chain) VALUES ('a', 1), ('b', 1), ('c', 1)" "INSERT INTO firn_gapless (name) VALUES ('plain')" \
+    "INSERT INTO firn_gapless (name, last) VALUES ('moved', 4711)" >"$TMPDIR/said"
+says "a series continues from another program's" "4712" "INSERT INTO firn_next (series) VALUES ('moved')" \
+    "SELECT last FROM firn_gapless WHERE name = 'moved'"
+refuses "an unknown series is refused" "firn: there is no such series" "INSERT INTO firn_next (series) VALUES ('plian')"
+refuses "nor a name that breaks lines" "CHECK" "INSERT INTO firn_gapless (name) VALUES ('a b')"
+refuses "nor a second one" "there is a series of this name" "INSERT INTO firn_gapless (name) VALUES ('plain')"
+refuses "nor one that replaces it" "there is a series of this name" "INSERT OR REPLACE INTO firn_gapless (name) VALUES ('plain')"
+refuses "a payload needs a chain" "has no chain" "INSERT INTO firn_next (series, payload) VALUES ('plain', 'x')"
+refuses "the number cannot be put back" "one step at a time" "UPDATE firn_gapless SET last = 0 WHERE name = 'moved'"
+refuses "nor a series removed" "a series stays" "DELETE FROM firn_gapless"
+for statement in "UPDATE firn_entry SET payload = '-'" "DELETE FROM firn_entry" "REPLACE INTO firn_entry SELECT * FROM firn_entry"; do
+    refuses "nor an entry: ${statement%% *}" "firn:" "$statement"
+done
+
+# ---- a number belongs to its transaction ---------------------------------------------------------
+says "a rollback gives the number back" "1
+0
+1" BEGIN "$take" "$last" ROLLBACK "$last" "$take" "$last"
+says "a savepoint does" "2
+3
+2" BEGIN "$take" "$last" 'SAVEPOINT s' "$take" "$last" 'ROLLBACK TO s' "$last" COMMIT
+ask 'CREATE TABLE bill (id INTEGER PRIMARY KEY, number INTEGER UNIQUE, total INTEGER CHECK (total > 0))' \
+    "CREATE TRIGGER bill_number AFTER INSERT ON bill BEGIN $take; UPDATE bill SET number = ($last) WHERE id = NEW.id; END" >"$TMPDIR/said"
+bills="SELECT group_concat(number) FROM (SELECT number FROM bill ORDER BY number)"
+says "a row and its number are one statement" "3,4,5" "INSERT INTO bill (total) VALUES (1), (2), (3)" "$bills"
+same "which an error undoes, in a transaction that continues" "3,4,5,6" \
+    "$(ask BEGIN "INSERT INTO bill (total) VALUES (1), (2), (0)" "INSERT INTO bill (total) VALUES (7)" COMMIT "$bills" | tail -n 1)"
+same "also with OR FAIL, which keeps the rows before" "3,4,5,6,7" "$(ask "INSERT OR FAIL INTO bill (total) VALUES (1), (0)" "$bills" | tail -n 1)"
+says "a row that is ignored takes none" "3,4,5,6,7,8" "INSERT OR IGNORE INTO bill (total) VALUES (0), (1)" "$bills"
+says "nor one that an upsert changes" "3,4,5,6,7,8" "INSERT INTO bill (id, total) VALUES (1, 5) ON CONFLICT DO UPDATE SET total = 5" "$bills"
+mkfifo "$TMPDIR/hold"
+sqlite3 -cmd ".load $library" "$file" <"$TMPDIR/hold" >"$TMPDIR/held" 2>&1 &
+holder=$!
+exec 7>"$TMPDIR/hold"
+printf '%s;\n' 'BEGIN IMMEDIATE' "$take" "$last" >&7
+await test -s "$TMPDIR/held"
+kill -9 $holder
+exec 7>&-
+wait $holder 2>/dev/null
+says "kill -9 gives it back" "9" "$take" "$last"
+
+# ---- many writers --------------------------------------------------------------------------------
+many=$TMPDIR/many.db
+install "$many" >"$TMPDIR/said"
+database=$many ask "INSERT INTO firn_gapless (name, chain) VALUES ('a', 1), ('b', 1), ('c', 1)" \
+    "CREATE TABLE invoice (series TEXT, number INTEGER, PRIMARY KEY (series, number))" >"$TMPDIR/said"
+same "many writers leave no gap and no double" "" "$(/usr/bin/python3 test/gapless.py sqlite "$many=$library" 2>&1)"
+database=$many chain_of a >"$TMPDIR/chain"
+verify() {
+    "$FIRN" verify "$@" 2>&1
+}
+numbers=$(wc -l <"$TMPDIR/chain")
+same "and the chain holds" "a: $numbers numbers, 1 to $numbers, no gap and no double; the chain holds" "$(verify "$TMPDIR/chain")"
+
+# ---- firn verify ---------------------------------------------------------------------------------
+# finds SENTENCE WORDS SED [OPTION...]: in the chain, changed by SED.
+finds() {
+    sentence=$1 words=$2
+    sed "$3" "$TMPDIR/chain" >"$TMPDIR/changed"
+    shift 3
+    said=$(verify "$@" "$TMPDIR/changed")
+    case "$? $said" in
+    1*"$words"*) pass "$sentence" ;;
+    *) fail "$sentence" "$said" ;;
+    esac
+}
+finds "a gap is named" "line 5: number 5 is missing" 5d
+finds "a longer one, too" "line 5: numbers 5 to 7 are missing" 5,7d
+finds "a double" "line 6: number 5 is there twice" 5p
+finds "another order" "line 5: number 2 comes after number 4: export in the order" '5s/a 5 /a 2 /'
+finds "another payload" "the chain breaks at number 5" '5s/[0-9a-f]\{64\} /- /'
+finds "another hash" "the chain breaks at number 5" "5s/ [0-9a-f]*\$/ $(printf '%064d' 0)/"
+finds "a time before the last one" "of the number before it" '5s/ 20[0-9]*-/ 2001-/'
+finds "another series" "line 5: series b follows series a" '5s/^a/b/'
+finds "a chain that does not begin at its first number" "the chain does not begin at number 4" 1,3d
+for damage in '5s/ /  /' '5s/Z/z/' '5s/.$//' '5s/$/ x/' '5s/a 5/a 05/' 5s/.*//; do
+    finds "a line that no database writes: $damage" "line 5: " "$damage"
+done
+verify --head "$TMPDIR/chain" >"$TMPDIR/heads"
+same "the head is the last line" "$(tail -n 1 "$TMPDIR/chain")" "$(cat "$TMPDIR/heads")"
+sed -n 3p "$TMPDIR/chain" >>"$TMPDIR/heads"
+echo "b 1 $(cut -d' ' -f3- "$TMPDIR/heads" | head -n 1)" >>"$TMPDIR/heads"
+check "a chain has the heads that were kept" "$FIRN" verify --known "$TMPDIR/heads" "$TMPDIR/chain"
+sed 1,3d "$TMPDIR/chain" >"$TMPDIR/rest"
+same "a part after a head holds" "a: $((numbers - 3)) numbers, 4 to $numbers, no gap and no double; the chain holds" "$(verify --known "$TMPDIR/heads" "$TMPDIR/rest")"
+finds "an older copy is noticed" "series a ends at $((numbers - 1)), and --known has number $numbers" "\$d" --known "$TMPDIR/heads"
+sed -i "2s/ [0-9a-f]*\$/ $(printf '%064d' 0)/" "$TMPDIR/heads"
+finds "a chain that was written again" "number 3 is another one than --known has" p\;d --known "$TMPDIR/heads"
+: >"$TMPDIR/none"
+same "a file without heads is refused" "2" "$(verify --known "$TMPDIR/none" "$TMPDIR/chain" >"$TMPDIR/said"; echo $?)"
+same "an empty file is refused" "1" "$(verify "$TMPDIR/none" >"$TMPDIR/said"; echo $?)"
+same "numbers alone are read, too" "3 numbers, 5 to 7, no gap and no double" "$(printf '%s\n' 5 6 7 | verify)"
+same "and their gaps" "firn: standard input, line 2: number 6 is missing" "$(printf '%s\n' 5 7 | verify)"
+same "as JSON" "a $numbers" "$(verify --json "$TMPDIR/chain" | jq -r '"\(.series) \(.last)"')"
+same "sha256sum has the same hash" "$(awk 'NR == 2 { print $5 }' "$TMPDIR/chain")" \
+    "$(awk 'NR == 1 { hash = $5 } NR == 2 { printf "%s %s %s %s %s", $1, $2, $3, $4, hash }' "$TMPDIR/chain" | sha256sum | cut -d' ' -f1)"
+finish
