@@ -127,6 +127,16 @@ check "a chain has the heads that were kept" "$FIRN" verify --known "$TMPDIR/hea
 sed 1,3d "$TMPDIR/chain" >"$TMPDIR/rest"
 same "a part after a head holds" "a: $((numbers - 3)) numbers, 4 to $numbers, no gap and no double; the chain holds" "$(verify --known "$TMPDIR/heads" "$TMPDIR/rest")"
 finds "an older copy is noticed" "series a ends at $((numbers - 1)), and --known has number $numbers" "\$d" --known "$TMPDIR/heads"
+# a chain that begins with zeros after number 3 of `heads`, as if its table were made again.
+awk 'NR == 1 { sub(/^a 1/, "a 5"); sub(/ [0-9a-f]*$/, ""); print }' "$TMPDIR/chain" | tr -d '\n' >"$TMPDIR/line"
+echo "$(cat "$TMPDIR/line") $(printf '%s %064d' "$(cat "$TMPDIR/line")" 0 | sha256sum | cut -d' ' -f1)" >"$TMPDIR/again"
+tail -n 2 "$TMPDIR/heads" >"$TMPDIR/few" # of a only number 3
+check "a chain may begin at a later number" "$FIRN" verify "$TMPDIR/again"
+same "but not after a kept head that it leaves out" "firn: $TMPDIR/again, line 1: the chain begins at number 5, and --known has number 3: export it from its first number, or from the one after a head" \
+    "$(verify --known "$TMPDIR/few" "$TMPDIR/again")"
+sed "1s/ [0-9a-f]*\$/ $(printf '%064d' 0)/" "$TMPDIR/few" | cat "$TMPDIR/few" - >"$TMPDIR/two"
+same "two heads of one number are refused" "firn: --known has two heads of series a, number 3: the chain was written again between them" \
+    "$(verify --known "$TMPDIR/two" "$TMPDIR/chain")"
 sed -i "2s/ [0-9a-f]*\$/ $(printf '%064d' 0)/" "$TMPDIR/heads"
 finds "a chain that was written again" "number 3 is another one than --known has" p\;d --known "$TMPDIR/heads"
 : >"$TMPDIR/none"
