@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn verify`: whether exported numbers have a gap or a double, and whether the chain of a series
- * without gaps holds (docs/guides/gapless.md). Names the first fault. Reads lines of any database,
+/* `firn verify`: finds the first gap, duplicate or break in exported numbers and in the chain of a
+ * series without gaps (docs/guides/gapless.md). Reads lines of any database,
  * and knows no SQL. */
 #include "numbers.h"
 #include "sha256.h"
@@ -303,9 +303,9 @@ static void report(session *s, const verification *run) {
     } else {
         output_print(&s->out,
                      "%s%s%" PRIu64 " number%s, %" PRIu64 " to %" PRIu64
-                     ", no gap and no double%s\n",
+                     ", no gap and no duplicate%s\n",
                      last->series, chained ? ": " : "", run->lines, plural(run->lines), run->first,
-                     last->number, chained ? "; the chain holds" : "");
+                     last->number, chained ? "; the chain is whole" : "");
     }
 }
 

@@ -132,7 +132,7 @@ def prove(engine, place, writers=8, rounds=40):
         numbers = [row[0] for row in database.cursor.fetchall()]
         found += len(numbers)
         if numbers != list(range(1, len(numbers) + 1)):
-            faults.append(f"{series}: gaps or doubles: {numbers}")
+            faults.append(f"{series}: gaps or duplicates: {numbers}")
     if found != sum(count[0] for count in counts):
         faults.append(f"{found} invoices of {sum(count[0] for count in counts)} that were committed")
     if found < writers * rounds / 3:

@@ -143,11 +143,11 @@ test/engine kill "$place"
 release COMMIT
 check "the server starts again after kill -9" test/engine restart "$place"
 says "which gave the number back" "13" "$(next plain)"
-same "many writers leave no gap and no double" "" "$(/usr/bin/python3 test/gapless.py mariadb "$port" 2>&1)"
+same "many writers leave no gap and no duplicate" "" "$(/usr/bin/python3 test/gapless.py mariadb "$port" 2>&1)"
 chains() {
     for series in a b c; do
         chain_of $series >"$TMPDIR/$series" && "$FIRN" verify "$TMPDIR/$series"
-    done | grep -c 'the chain holds'
+    done | grep -c 'the chain is whole'
 }
 same "and the chains hold" "3" "$(chains)"
 says "the chain has all invoices" "0" "SELECT count(*) FROM firn_entry e LEFT JOIN invoice i USING (series, number)

@@ -173,11 +173,11 @@ is_up() {
 await is_up
 says "kill -9 of a backend gives its number back" "13" "$(next plain)"
 
-same "many writers leave no gap and no double" "" "$(/usr/bin/python3 test/gapless.py postgres "$PGPORT" 2>&1)" # after the restart
+same "many writers leave no gap and no duplicate" "" "$(/usr/bin/python3 test/gapless.py postgres "$PGPORT" 2>&1)" # after the restart
 chains() {
     for series in a b c; do
         chain_of $series >"$TMPDIR/$series" && "$FIRN" verify "$TMPDIR/$series"
-    done | grep -c 'the chain holds'
+    done | grep -c 'the chain is whole'
 }
 same "and the chains hold" "3" "$(chains)"
 says "the chain has all invoices, and no others" "0" "SELECT count(*) FROM (SELECT series, number FROM firn_gapless.entry
