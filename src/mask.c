@@ -387,7 +387,7 @@ static int write_mask_text(char text[FIRN_TEXT_SIZE], const firn_id *id, int for
     return FIRN_OK;
 }
 
-/* Of a UUID where integers are expected, the width was probably forgotten. */
+/* A UUID where integers are expected: probably width=uuid was forgotten. */
 static int parse_for(const firn_mask *mask, firn_id *id, int form, const char *text, size_t length,
                      firn_error *error) {
     firn_error unused;
