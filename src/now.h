@@ -108,7 +108,7 @@ FIRN__HOT uint64_t firn__seen_limit(const firn_gen *gen, const firn__thread_view
 }
 
 /* The number of threads that came counts those that have ended, too: no more than this are taken to
- * add at the same time. Uniqueness does not depend on it: whoever adds checks the limit afterwards. */
+ * add at the same time. Uniqueness does not depend on it: each thread checks the limit after its addition. */
 #define MOST_ADDING 4096
 
 /* Computes what a thread remembers of a new reading. */
