@@ -124,8 +124,8 @@ def together(threads):
 def prove(engine, place, writers=8, rounds=40):
     faults = []
     counts = [[0, 0] for _ in range(writers)]
+    database = engine(place)  # before the writers: to change SQLite's journal, a connection must be alone
     together([threading.Thread(target=write, args=(engine, place, i, rounds, counts[i], faults)) for i in range(writers)])
-    database = engine(place)
     found = 0
     for series in SERIES:
         database.cursor.execute("SELECT number FROM invoice WHERE series = " + database.mark + " ORDER BY number", (series,))

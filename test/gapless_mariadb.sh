@@ -72,7 +72,7 @@ refuses "nor a second one" "1062" "CALL firn_create_series('a', FALSE, 0)"
 ask "CALL firn_create_series('blank', TRUE, 0)"
 says "a blank after the name" "1
 2" "SELECT firn_next_in('blank ', NULL)" "$(next blank)"
-same "is not in the chain" "blank: 2 numbers, 1 to 2, no gap and no double; the chain holds" "$(chain_of blank | "$FIRN" verify 2>&1)"
+same "is not in the chain" "blank: 2 numbers, 1 to 2, no gap and no duplicate; the chain is whole" "$(chain_of blank | "$FIRN" verify 2>&1)"
 refuses "a payload needs a chain" "has no chain" "SELECT firn_next_in('plain', 'x')"
 refuses "the number cannot be put back" "one step at a time" "UPDATE firn_series SET last = 0 WHERE name = 'plain'"
 refuses "nor a series removed" "a series stays" "DELETE FROM firn_series WHERE name = 'plain'"
