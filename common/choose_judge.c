@@ -314,6 +314,9 @@ static void judge_scheme(choose_candidate *candidate, const choose_answers *answ
     }
     if (!refused && scheme->keyed) {
         warn(candidate, "IDs depend on a secret key, which you must not lose");
+        if ((answers->word[CHOOSE_READERS] & CHOOSE_PEOPLE) != 0) {
+            warn(candidate, "for invoices use firn series, or series without gaps in the database");
+        }
     }
 }
 

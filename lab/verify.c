@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn verify`: whether exported numbers have a gap or a double, and whether the chain of a series
- * without gaps holds (docs/guides/gapless.md). Names the first fault. Reads lines of any database,
+/* `firn verify`: finds the first gap, duplicate or break in exported numbers and in the chain of a
+ * series without gaps (docs/guides/gapless.md). Reads lines of any database,
  * and knows no SQL. */
 #include "numbers.h"
 #include "sha256.h"
@@ -111,11 +111,47 @@ static int keep_head(verification *run, const entry *got, firn_error *error) {
     return FIRN_OK;
 }
 
+static int compare_heads(const void *a, const void *b) {
+    const entry *one = a, *other = b;
+    int names = strcmp(one->series, other->series);
+    return names != 0 ? names : (one->number > other->number) - (one->number < other->number);
+}
+
+/* Sorts them, for head_of. A number has one head. */
+static int sort_heads(verification *run, firn_error *error) {
+    char text[ENTRY_SIZE], next[ENTRY_SIZE];
+    entry *known = run->known;
+    if (known == NULL) {
+        return FIRN_OK;
+    }
+    qsort(known, run->known_count, sizeof *known, compare_heads);
+    for (size_t i = 1; i < run->known_count; i++) {
+        if (compare_heads(&known[i - 1], &known[i]) == 0 &&
+            strcmp(entry_text(text, &known[i - 1], known[i - 1].hash),
+                   entry_text(next, &known[i], known[i].hash)) != 0) {
+            return set_error(error, FIRN_ETEXT,
+                             "--known has two heads of series %s, number %" PRIu64
+                             ": the chain was written again between them",
+                             known[i].series, known[i].number);
+        }
+    }
+    return FIRN_OK;
+}
+
 /* The head of this number; NULL: none was kept. */
-static const entry *head_of(const verification *run, const char *series, uint64_t number) {
+static const entry *head_of(const verification *run, const entry *got, uint64_t number) {
+    entry wanted = *got;
+    wanted.number = number;
+    return run->known == NULL
+               ? NULL
+               : bsearch(&wanted, run->known, run->known_count, sizeof wanted, compare_heads);
+}
+
+/* A head before the first line of the chain, which is then no line of it; NULL: none. */
+static const entry *head_before(const verification *run, const entry *first) {
     for (size_t i = 0; i < run->known_count; i++) {
-        if (run->known[i].number == number && strcmp(run->known[i].series, series) == 0) {
-            return &run->known[i];
+        if (strcmp(run->known[i].series, first->series) == 0) {
+            return run->known[i].number < first->number ? &run->known[i] : NULL; /* its least */
         }
     }
     return NULL;
@@ -180,7 +216,14 @@ static int check_hash(const verification *run, const entry *got, firn_error *err
     static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
     char hash[HASH + 1];
     const bool begins = run->lines == 1;
-    const entry *before = begins ? head_of(run, got->series, got->number - 1) : &run->last;
+    const entry *before = begins ? head_of(run, got, got->number - 1) : &run->last;
+    const entry *skipped = begins && before == NULL ? head_before(run, got) : NULL;
+    if (skipped != NULL) {
+        return set_error(error, FIRN_ETEXT,
+                         "the chain begins at number %" PRIu64 ", and --known has number %" PRIu64
+                         ": export it from its first number, or from the one after a head",
+                         got->number, skipped->number);
+    }
     digest(hash, got, before != NULL ? before->hash : zeros);
     if (strcmp(hash, got->hash) == 0) {
         return FIRN_OK;
@@ -200,7 +243,7 @@ static int check_hash(const verification *run, const entry *got, firn_error *err
 
 static int check_chained(const verification *run, const entry *got, firn_error *error) {
     char own[ENTRY_SIZE], kept[ENTRY_SIZE];
-    const entry *head = head_of(run, got->series, got->number);
+    const entry *head = head_of(run, got, got->number);
     if (run->lines > 1 && strcmp(got->time, run->last.time) < 0) {
         return set_error(error, FIRN_ETEXT,
                          "number %" PRIu64 " is of %s, before %s of the number before it",
@@ -260,9 +303,9 @@ static void report(session *s, const verification *run) {
     } else {
         output_print(&s->out,
                      "%s%s%" PRIu64 " number%s, %" PRIu64 " to %" PRIu64
-                     ", no gap and no double%s\n",
+                     ", no gap and no duplicate%s\n",
                      last->series, chained ? ": " : "", run->lines, plural(run->lines), run->first,
-                     last->number, chained ? "; the chain holds" : "");
+                     last->number, chained ? "; the chain is whole" : "");
     }
 }
 
@@ -276,6 +319,7 @@ int run_verify(session *s) {
         return fail_usage(s, "'%.60s' is one word too many: name one FILE", s->operands[1]);
     }
     int code = known != NULL ? each_line(&run, known, keep_head, &error) : FIRN_OK;
+    code = code == FIRN_OK ? sort_heads(&run, &error) : code;
     if (code == FIRN_OK) {
         code = each_line(&run, s->operand_count > 0 ? s->operands[0] : "-", follow, &error);
     }

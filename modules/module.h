@@ -32,6 +32,8 @@ int module_no_memory(firn_error *error);
 /* FIRN_EUNKNOWN: a write was sent, and it is unknown whether it was carried out. */
 int module_unknown(firn_error *error, const char *where, const char *why);
 int module_unreachable(firn_error *error, const char *where, const char *why);
+/* The same, since no answer came in connect_timeout. */
+int module_late(firn_error *error, const char *where, int64_t connect_ms);
 /* Returns `code`, or `to` if it is `from`; the error gets that code too. */
 int module_replace_code(firn_error *error, int code, int from, int to);
 

@@ -125,9 +125,8 @@ static int reach(mysql_store *store, size_t host, int64_t deadline_ms, firn_erro
                                          maria_resume(store, wanted, deadline_ms));
     }
     if (connected == NULL) {
-        return module_unreachable(error, where(store),
-                                  store->late ? "no answer in connect_timeout"
-                                              : mysql_error(store->db));
+        return store->late ? module_late(error, where(store), store->link.connect_ms)
+                           : module_unreachable(error, where(store), mysql_error(store->db));
     }
     store->link.socket = (int)mysql_get_socket(store->db);
     /* this overrides the file: a session that the library replaces is not checked, and may be

@@ -381,7 +381,7 @@ static int reach(postgres_store *store, size_t host, int64_t deadline_ms, firn_e
            wants != PGRES_POLLING_FAILED) {
         if (!module_await(PQsocket(store->db), wants == PGRES_POLLING_READING ? POLLIN : POLLOUT,
                           deadline_ms)) {
-            return module_unreachable(error, where(store), "no answer in connect_timeout");
+            return module_late(error, where(store), store->link.connect_ms);
         }
         wants = PQconnectPoll(store->db);
     }

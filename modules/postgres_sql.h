@@ -181,7 +181,7 @@ static const struct statement_text {
               " ELSE greatest(n.floor, excluded.floor) END"
               " WHERE $4::boolean RETURNING floor",
               7},
-    /* The session that carried it out: a proxy may lead a commit to one that had nothing to commit. */
+    /* Names the session: a proxy may send COMMIT to another session, which commits nothing. */
     [COMMIT] = {"firn_commit", "COMMIT; SELECT pg_backend_pid()", 0},
     [ROLLBACK] = {"firn_rollback", "ROLLBACK", 0},
     [LIST_ALL] =

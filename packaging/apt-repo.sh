@@ -8,9 +8,10 @@ BUILD=${BUILD:-build}
 DEB=${DEB:-$BUILD/deb}
 OUT=${OUT:-$BUILD/apt}
 suite=stable
-for tool in apt-ftparchive gpg; do
-    command -v $tool >/dev/null || { echo "firn: $tool is missing: install apt-utils and gpg" >&2; exit 1; }
+for tool in apt-ftparchive:apt-utils gpg:gpg gpg-agent:gpg-agent gpgconf:gpgconf; do
+    command -v ${tool%:*} >/dev/null || lacking="${lacking:-} ${tool#*:}"
 done
+[ -z "${lacking:-}" ] || { echo "firn: make apt-repo needs more packages: run apt-get install$lacking as root" >&2; exit 1; }
 ls "$DEB"/firn_*.deb >/dev/null 2>&1 || { echo "firn: $DEB contains no packages: run make deb first" >&2; exit 1; }
 
 if [ -z "${KEY:-}" ]; then
@@ -26,7 +27,8 @@ if [ -z "${KEY:-}" ]; then
     if [ -s "$BUILD/apt-key/secret.asc" ]; then
         gpg --batch -q --import "$BUILD/apt-key/secret.asc"
     else
-        gpg --batch -q --passphrase '' --quick-generate-key "$KEY" ed25519 sign never 2>/dev/null
+        gpg --batch -q --passphrase '' --quick-generate-key "$KEY" ed25519 sign never 2>"$GNUPGHOME/why" ||
+            { cat "$GNUPGHOME/why" >&2; echo "firn: no key was made: see the reason above, or pass KEY=ID of a key that you have" >&2; exit 1; }
         (umask 077 && gpg --batch -q --armor --export-secret-keys "$KEY" >"$BUILD/apt-key/secret.asc")
     fi
 fi

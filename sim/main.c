@@ -69,7 +69,7 @@ static void run_chunk(results *all, uint64_t from, uint64_t last) {
     signal(SIGABRT, on_abort);
     fibers_make();
     for (uint64_t seed = from; seed <= last; seed++) {
-        alarm(60);
+        alarm(300);
         sim.seed = seed;
         bool good = run_seed(seed);
         atomic_fetch_add(&all->seeds, 1);

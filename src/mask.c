@@ -387,10 +387,24 @@ static int write_mask_text(char text[FIRN_TEXT_SIZE], const firn_id *id, int for
     return FIRN_OK;
 }
 
+/* A UUID where integers are expected: probably width=uuid was forgotten. */
+static int parse_for(const firn_mask *mask, firn_id *id, int form, const char *text, size_t length,
+                     firn_error *error) {
+    firn_error unused;
+    int code = firn_parse(id, form, firn_mask_bits(mask), text, length, error);
+    if (code == FIRN_ETEXT && mask->version == 0 && form == FIRN_FORM_DEC &&
+        firn_parse(id, FIRN_FORM_UUID, 128, text, length, &unused) == FIRN_OK) {
+        return firn__fail(error, FIRN_ETEXT,
+                          "mask %.63s is of integers, and this is a UUID: add width=uuid",
+                          mask->name);
+    }
+    return code;
+}
+
 int firn_mask_write(firn_mask *mask, char text[FIRN_TEXT_SIZE], const char *id, size_t length,
                     firn_error *error) {
     firn_id read, masked;
-    int code = firn_parse(&read, mask->from, firn_mask_bits(mask), id, length, error);
+    int code = parse_for(mask, &read, mask->from, id, length, error);
     code = code == FIRN_OK ? firn_mask_apply(mask, &masked, &read, 1, error) : code;
     code = code == FIRN_OK ? write_mask_text(text, &masked, mask->as, error) : code;
     if (code == FIRN_OK && mask->mac != 0) {
@@ -422,7 +436,7 @@ int firn_mask_read(firn_mask *mask, char text[FIRN_TEXT_SIZE], const char *maske
                           MAC_LETTERS, length);
     }
     length -= letters;
-    int code = firn_parse(&read, mask->as, firn_mask_bits(mask), masked, length, error);
+    int code = parse_for(mask, &read, mask->as, masked, length, error);
     code = code == FIRN_OK && letters > 0 ? check_mac(mask, &read, masked + length, error) : code;
     code = code == FIRN_OK ? firn_mask_undo(mask, &id, &read, 1, error) : code;
     return code == FIRN_OK ? write_mask_text(text, &id, mask->from, error) : code;

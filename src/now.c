@@ -66,7 +66,8 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
     seen->counter = cycles;
     seen->tick = *tick;
     seen->wall = wall;
-    seen->next = seen->next_end = 0;
+    seen->next = UINT64_MAX; /* this thread has not seen the cursor: it does not add */
+    seen->next_end = 0;
     seen->run = seen->run_end = 0;
     return FIRN_OK;
 }

@@ -107,14 +107,19 @@ FIRN__HOT uint64_t firn__seen_limit(const firn_gen *gen, const firn__thread_view
     return soft < lead ? soft : lead;
 }
 
+/* The number of threads that came counts those that have ended, too: no more than this are taken to
+ * add at the same time. Uniqueness does not depend on it: each thread checks the limit after its addition. */
+#define MOST_ADDING 4096
+
 /* Computes what a thread remembers of a new reading. */
 FIRN__HOT void firn__seen_tick(const firn_gen *gen, firn__thread_view *seen) {
     int64_t now = firn__slot_from(gen, seen->base_tick, seen->tick);
     seen->least = now < 0 ? 0 : (uint64_t)now;
     seen->limit = firn__seen_limit(gen, seen);
     if (!gen->blocks) {
-        const uint64_t lanes = atomic_load_explicit(&gen->live->any.lanes, memory_order_relaxed);
-        seen->next_end = seen->limit > lanes ? seen->limit - lanes : 0;
+        const uint64_t came = atomic_load_explicit(&gen->live->any.lanes, memory_order_relaxed);
+        const uint64_t adding = came < MOST_ADDING ? came : MOST_ADDING;
+        seen->next_end = seen->limit > adding ? seen->limit - adding : 0;
     }
 }
 

@@ -133,17 +133,21 @@ if package rust; then
     # The samples of the pages
     sed -n '/^```rust$/,/^```$/p' bindings/rust/README.md | sed "1d;\$d; s|/var/lib/app|$TMPDIR|" >"$TMPDIR/crate/src/main.rs"
     sed -n '/^```rust$/,/^```$/p' docs/guides/languages.md | sed "1d;\$d; s|/var/lib/app|$TMPDIR|" >"$TMPDIR/crate/src/bin/short.rs"
-    # crate EDITION FOLDER: with the rustc and cargo of the folder
+    # crate EDITION FOLDER: with the rustc and cargo of the folder, and $path of firn, below which are the lines in $patch
     crate() {
-        printf '[package]\nname = "app"\nversion = "0.0.0"\nedition = "%s"\n[dependencies]\nfirn = { path = "%s", features = ["vendored"] }\n' \
-            "$1" "$there/rust" >"$TMPDIR/crate/Cargo.toml"
+        printf '[package]\nname = "app"\nversion = "0.0.0"\nedition = "%s"\n[dependencies]\nfirn = { path = "%s", features = ["vendored"] }\n%s' \
+            "$1" "$path" "$patch" >"$TMPDIR/crate/Cargo.toml"
         rm -f "$TMPDIR/crate/Cargo.lock"
         check "a new project of edition $1 is built, offline" env -C "$TMPDIR/crate" -u CARGO_TARGET_DIR CARGO_HOME="$TMPDIR/cargo" \
             RUSTC="$2/rustc" "$2/cargo" build -q --offline --target-dir "$TMPDIR/crate/target"
         same "... and the samples of the pages run, alone" "7 1" "$(empty "$TMPDIR/crate/target/debug/app" 2>&1 | wc -l) $(
             empty "$TMPDIR/crate/target/debug/short" 2>&1 | grep -cxE '[0-9]{19}')"
     }
+    path=$there/rust patch=''
     if [ -x /usr/bin/cargo ] && [ -x /usr/bin/rustc ]; then crate 2021 /usr/bin; fi
+    # The crates of a release, as the page says: cargo looks for firn-sys in the registry unless the project names its folder.
+    for file in "$there"/rust/*.crate; do tar -xf "$file" -C "$TMPDIR"; done
+    path=$(echo "$TMPDIR"/firn-[0-9]*) patch="$(sed -n '/^\[patch/,/^```/{/^```/!p}' bindings/rust/README.md | sed "s|PATH|$TMPDIR|")"
     # Not the launchers of rustup, which need its folder in the home
     newest=$(for one in rustc "$HOME/.cargo/bin/rustc"; do
         ! home=$("$one" --print sysroot 2>/dev/null) || echo "$("$home/bin/rustc" --version | sed 's/rustc 1\.\([0-9]*\).*/\1/') $home/bin"

@@ -38,6 +38,8 @@ error: character 1 of 1 is 'x': a decimal digit is needed" \
     print=$out
     says "with it, the mask is the same" ee4010b4-ae5e-47e1-b9da-ad69663a79d9 \
         mask $orders width=uuid fingerprint="$print" 017f22e2-79b0-7cc3-98c4-dc0c0c07398f
+    refuses "a UUID where integers are expected" 1 "mask orders is of integers, and this is a UUID: add width=uuid" \
+        mask $orders 017f22e2-79b0-7cc3-98c4-dc0c0c07398f
     refuses "another width has another one" 2 "has fingerprint .*, not $print: use the key, number, width" mask $orders fingerprint="$print" 5
     refuses "and another version" 2 "has fingerprint" mask $orders width=uuid version=4 fingerprint="$print" 5
     refuses "a fingerprint has 8 digits" 2 "use the 8 hex digits" mask $orders fingerprint=12345 5

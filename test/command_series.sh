@@ -11,6 +11,11 @@ same "several numbers" "$(printf 'INV%s/%07d\n' "$year" 3 "$year" 4 "$year" 5)" 
 same "none" "" "$("$FIRN" series invoices -n 0)"
 same "more than a batch, without a gap" "$(seq -f "INV$year/%07.0f" 6 5005 | cksum)" "$("$FIRN" series invoices -n 5000 | cksum)"
 says "peek takes nothing" "INV$year/0005006" series peek invoices
+says "show prints the definition" "template=INV{year}/{counter:7} zone=Europe/Berlin restart=year late=0 grow=0" series show invoices
+says "show as JSON" '{"series":"invoices","definition":"template=INV{year}/{counter:7} zone=Europe/Berlin restart=year late=0 grow=0"}' \
+    series show invoices --json
+refuses "show takes no time" 2 "--at applies to new numbers" series show invoices --at 2026-01-01
+refuses "show needs a name" 2 "show needs a NAME" series show
 says "JSON" "{\"series\":\"invoices\",\"number\":\"INV$year/0005006\"}" series --json invoices
 says "advance shows the next number" "INV$year/0010000" series advance invoices --min 10000
 says "and it is next" "INV$year/0010000" series invoices

@@ -76,6 +76,33 @@ done
 PGDATESTYLE='Postgres, MDY' PGTZ=PST8PDT psql -Xaq -h 127.0.0.1 -p "$port" -U firn answers <"$TMPDIR/pure.sql" >"$TMPDIR/found.out" 2>&1
 check "firn_pure answers as firn does" diff "$TMPDIR/pure.out" "$TMPDIR/found.out"
 
+# ---- the next version --------------------------------------------------------------------------------------------------
+
+folder=$prefix$(pg_config --sharedir)/extension
+for extension in firn firn_pure; do
+    for version in $(sed -n 's/^## \([0-9.]*[0-9]\).*/\1/p' CHANGELOG.md); do
+        same "$extension: version $version is here, or has a way to this one" t "$(ask "SELECT bool_or(name = '$extension'
+            AND (default_version = '$version' OR EXISTS (SELECT FROM pg_extension_update_paths(name) WHERE source = '$version'
+            AND target = default_version AND path IS NOT NULL))) FROM pg_available_extensions WHERE name = '$extension'")"
+    done
+done
+cat >"$folder/firn--0.1.0--0.1.0next.sql" <<'SQL'
+CREATE FUNCTION firn_added(scheme text) RETURNS bigint AS 'MODULE_PATHNAME', 'firn_sql_new_int' LANGUAGE C VOLATILE STRICT;
+CREATE FUNCTION firn_jobs.revoke(VARIADIC functions regprocedure[]) RETURNS void
+    AS 'MODULE_PATHNAME', 'firn_sql_revoke_jobs' LANGUAGE C VOLATILE;
+SELECT firn_jobs.revoke('firn_added(text)');
+DROP FUNCTION firn_jobs.revoke(regprocedure[]);
+SQL
+echo "CREATE FUNCTION firn_added() RETURNS text AS 'MODULE_PATHNAME', 'firn_sql_version' LANGUAGE C IMMUTABLE STRICT;" \
+    >"$folder/firn_pure--0.1.0--0.1.0next.sql"
+same "the owner updates firn_pure, and columns keep their defaults" "0.1.0|3" \
+    "$(ask "ALTER EXTENSION firn_pure UPDATE TO '0.1.0next'" 'INSERT INTO event (n) VALUES (3)' \
+        'SELECT pure.firn_added(), count(*) FROM event')"
+same "an update of firn takes its new functions from roles of default privileges" "f|f|t" "$(user=firn database=answers ask \
+    'DROP EXTENSION firn_pure CASCADE' 'ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO guest' 'CREATE EXTENSION firn' \
+    "ALTER EXTENSION firn UPDATE TO '0.1.0next'" "SELECT has_function_privilege('guest', 'firn_added(text)', 'EXECUTE'),
+        has_function_privilege('guest', 'firn_stamp(text, timestamptz)', 'EXECUTE'), firn_added('simpleflake') > 0" | tail -n 1)"
+
 # ---- firn and firn_pure ---------------------------------------------------------------------------------------------------
 
 user=firn

@@ -124,15 +124,15 @@ def together(threads):
 def prove(engine, place, writers=8, rounds=40):
     faults = []
     counts = [[0, 0] for _ in range(writers)]
+    database = engine(place)  # before the writers: to change SQLite's journal, a connection must be alone
     together([threading.Thread(target=write, args=(engine, place, i, rounds, counts[i], faults)) for i in range(writers)])
-    database = engine(place)
     found = 0
     for series in SERIES:
         database.cursor.execute("SELECT number FROM invoice WHERE series = " + database.mark + " ORDER BY number", (series,))
         numbers = [row[0] for row in database.cursor.fetchall()]
         found += len(numbers)
         if numbers != list(range(1, len(numbers) + 1)):
-            faults.append(f"{series}: gaps or doubles: {numbers}")
+            faults.append(f"{series}: gaps or duplicates: {numbers}")
     if found != sum(count[0] for count in counts):
         faults.append(f"{found} invoices of {sum(count[0] for count in counts)} that were committed")
     if found < writers * rounds / 3:

@@ -69,6 +69,10 @@ says "a series continues from another program's" "4712" "$(next moved)"
 refuses "an unknown series is refused" "firn: there is no series 'plian'" "$(next plian)"
 refuses "nor a name that breaks lines" "firn_series.name" "CALL firn_create_series('a b', FALSE, 0)"
 refuses "nor a second one" "1062" "CALL firn_create_series('a', FALSE, 0)"
+ask "CALL firn_create_series('blank', TRUE, 0)"
+says "a blank after the name" "1
+2" "SELECT firn_next_in('blank ', NULL)" "$(next blank)"
+same "is not in the chain" "blank: 2 numbers, 1 to 2, no gap and no duplicate; the chain is whole" "$(chain_of blank | "$FIRN" verify 2>&1)"
 refuses "a payload needs a chain" "has no chain" "SELECT firn_next_in('plain', 'x')"
 refuses "the number cannot be put back" "one step at a time" "UPDATE firn_series SET last = 0 WHERE name = 'plain'"
 refuses "nor a series removed" "a series stays" "DELETE FROM firn_series WHERE name = 'plain'"
@@ -139,11 +143,11 @@ test/engine kill "$place"
 release COMMIT
 check "the server starts again after kill -9" test/engine restart "$place"
 says "which gave the number back" "13" "$(next plain)"
-same "many writers leave no gap and no double" "" "$(/usr/bin/python3 test/gapless.py mariadb "$port" 2>&1)"
+same "many writers leave no gap and no duplicate" "" "$(/usr/bin/python3 test/gapless.py mariadb "$port" 2>&1)"
 chains() {
     for series in a b c; do
         chain_of $series >"$TMPDIR/$series" && "$FIRN" verify "$TMPDIR/$series"
-    done | grep -c 'the chain holds'
+    done | grep -c 'the chain is whole'
 }
 same "and the chains hold" "3" "$(chains)"
 says "the chain has all invoices" "0" "SELECT count(*) FROM firn_entry e LEFT JOIN invoice i USING (series, number)

@@ -87,13 +87,13 @@ many=$TMPDIR/many.db
 install "$many" >"$TMPDIR/said"
 database=$many ask "INSERT INTO firn_gapless (name, chain) VALUES ('a', 1), ('b', 1), ('c', 1)" \
     "CREATE TABLE invoice (series TEXT, number INTEGER, PRIMARY KEY (series, number))" >"$TMPDIR/said"
-same "many writers leave no gap and no double" "" "$(/usr/bin/python3 test/gapless.py sqlite "$many=$library" 2>&1)"
+same "many writers leave no gap and no duplicate" "" "$(/usr/bin/python3 test/gapless.py sqlite "$many=$library" 2>&1)"
 database=$many chain_of a >"$TMPDIR/chain"
 verify() {
     "$FIRN" verify "$@" 2>&1
 }
 numbers=$(wc -l <"$TMPDIR/chain")
-same "and the chain holds" "a: $numbers numbers, 1 to $numbers, no gap and no double; the chain holds" "$(verify "$TMPDIR/chain")"
+same "and the chain is whole" "a: $numbers numbers, 1 to $numbers, no gap and no duplicate; the chain is whole" "$(verify "$TMPDIR/chain")"
 
 # ---- firn verify ---------------------------------------------------------------------------------
 # finds SENTENCE WORDS SED [OPTION...]: in the chain, changed by SED.
@@ -109,7 +109,7 @@ finds() {
 }
 finds "a gap is named" "line 5: number 5 is missing" 5d
 finds "a longer one, too" "line 5: numbers 5 to 7 are missing" 5,7d
-finds "a double" "line 6: number 5 is there twice" 5p
+finds "a duplicate" "line 6: number 5 is there twice" 5p
 finds "another order" "line 5: number 2 comes after number 4: export in the order" '5s/a 5 /a 2 /'
 finds "another payload" "the chain breaks at number 5" '5s/[0-9a-f]\{64\} /- /'
 finds "another hash" "the chain breaks at number 5" "5s/ [0-9a-f]*\$/ $(printf '%064d' 0)/"
@@ -125,14 +125,24 @@ sed -n 3p "$TMPDIR/chain" >>"$TMPDIR/heads"
 echo "b 1 $(cut -d' ' -f3- "$TMPDIR/heads" | head -n 1)" >>"$TMPDIR/heads"
 check "a chain has the heads that were kept" "$FIRN" verify --known "$TMPDIR/heads" "$TMPDIR/chain"
 sed 1,3d "$TMPDIR/chain" >"$TMPDIR/rest"
-same "a part after a head holds" "a: $((numbers - 3)) numbers, 4 to $numbers, no gap and no double; the chain holds" "$(verify --known "$TMPDIR/heads" "$TMPDIR/rest")"
+same "a part after a head holds" "a: $((numbers - 3)) numbers, 4 to $numbers, no gap and no duplicate; the chain is whole" "$(verify --known "$TMPDIR/heads" "$TMPDIR/rest")"
 finds "an older copy is noticed" "series a ends at $((numbers - 1)), and --known has number $numbers" "\$d" --known "$TMPDIR/heads"
+# a chain that begins with zeros after number 3 of `heads`, as if its table were made again.
+awk 'NR == 1 { sub(/^a 1/, "a 5"); sub(/ [0-9a-f]*$/, ""); print }' "$TMPDIR/chain" | tr -d '\n' >"$TMPDIR/line"
+echo "$(cat "$TMPDIR/line") $(printf '%s %064d' "$(cat "$TMPDIR/line")" 0 | sha256sum | cut -d' ' -f1)" >"$TMPDIR/again"
+tail -n 2 "$TMPDIR/heads" >"$TMPDIR/few" # of a only number 3
+check "a chain may begin at a later number" "$FIRN" verify "$TMPDIR/again"
+same "but not after a kept head that it leaves out" "firn: $TMPDIR/again, line 1: the chain begins at number 5, and --known has number 3: export it from its first number, or from the one after a head" \
+    "$(verify --known "$TMPDIR/few" "$TMPDIR/again")"
+sed "1s/ [0-9a-f]*\$/ $(printf '%064d' 0)/" "$TMPDIR/few" | cat "$TMPDIR/few" - >"$TMPDIR/two"
+same "two heads of one number are refused" "firn: --known has two heads of series a, number 3: the chain was written again between them" \
+    "$(verify --known "$TMPDIR/two" "$TMPDIR/chain")"
 sed -i "2s/ [0-9a-f]*\$/ $(printf '%064d' 0)/" "$TMPDIR/heads"
 finds "a chain that was written again" "number 3 is another one than --known has" p\;d --known "$TMPDIR/heads"
 : >"$TMPDIR/none"
 same "a file without heads is refused" "2" "$(verify --known "$TMPDIR/none" "$TMPDIR/chain" >"$TMPDIR/said"; echo $?)"
 same "an empty file is refused" "1" "$(verify "$TMPDIR/none" >"$TMPDIR/said"; echo $?)"
-same "numbers alone are read, too" "3 numbers, 5 to 7, no gap and no double" "$(printf '%s\n' 5 6 7 | verify)"
+same "numbers alone are read, too" "3 numbers, 5 to 7, no gap and no duplicate" "$(printf '%s\n' 5 6 7 | verify)"
 same "and their gaps" "firn: standard input, line 2: number 6 is missing" "$(printf '%s\n' 5 7 | verify)"
 same "as JSON" "a $numbers" "$(verify --json "$TMPDIR/chain" | jq -r '"\(.series) \(.last)"')"
 same "sha256sum has the same hash" "$(awk 'NR == 2 { print $5 }' "$TMPDIR/chain")" \

@@ -146,7 +146,7 @@ fi
 number_of() {
     sed -n "$1" "docs/$2.md" | grep -c '^```sql$'
 }
-same "each page with SQL is one of these" "guides/built-in guides/mariadb guides/migrating guides/postgres guides/shared-store guides/sqlite reference/format" \
+same "each page with SQL is one of these" "guides/built-in guides/gapless guides/mariadb guides/migrating guides/postgres guides/shared-store guides/sqlite reference/format" \
     "$(grep -l '^```sql$' -r docs README.md | sed 's#^docs/##; s#\.md$##' | sort | paste -sd' ')"
 same "docs/guides/migrating.md has no SQL outside of the two parts that are run" "$(number_of p guides/migrating)" \
     "$(($(number_of '/^## A large table/,/^### MariaDB/p' guides/migrating) + $(number_of '/^### MariaDB/,$p' guides/migrating)))"

@@ -53,6 +53,20 @@ done <"$TMPDIR/tries"
 same "and it is three things" 3 "$(wc -l <"$TMPDIR/tries")"
 kill "$server" && wait "$server"
 same "the server ends with status 0" 0 "$?"
+# Where no client is installed, the hint is the command.
+empty=$TMPDIR/empty
+mkdir "$empty"
+firn=$(command -v firn)
+(PATH=$empty FIRN_RESP=127.0.0.1:0 FIRN_HTTP=127.0.0.1:0 FIRN_WAIT=60s exec "$firn" serve --hints --auto-create) >"$TMPDIR/alone" 2>&1 &
+server=$!
+for _ in $(seq 600); do
+    grep -q 'in a browser' "$TMPDIR/alone" && break
+    sleep 0.1
+done
+kill "$server" && wait "$server"
+same "without curl and redis-cli the hint is a command that works" "2022-06-28" \
+    "$(sh -c "$(sed -n 's/^  //p' "$TMPDIR/alone")" | grep -o -m 1 '2022-06-28')"
+same "and names the packages of the clients" "Install redis-tools and curl to try more." "$(grep '^Install' "$TMPDIR/alone")"
 # With a file, the hints name what it has.
 printf '[server]\nstore = memory:\nunsafe = yes\n[segment bills]\n' >"$TMPDIR/hints.ini"
 hints_of() {

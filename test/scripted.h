@@ -56,6 +56,7 @@ static const char *const space_names[SPACES] = {"guarded", "bare"};
 static const char *const key_names[KEYS] = {"1", "2"};
 
 static bool faults;
+static bool keeps_all;      /* nobody gives back, so each client remembers its marks */
 static bool one_process;    /* only the first client calls; it remembers all that it reserved */
 static bool reopens;        /* some clients issue again only after a restart, as the manual says */
 static int calling = -1;    /* the client whose verb is in progress; -1: none */
@@ -128,7 +129,7 @@ static void issue(int place, int64_t first, int64_t count) {
 static void use(int h, client *c, int place, int64_t first) {
     const firn_request request = c->request;
     const firn_mark mine = {first + request.count, request.grant};
-    const bool whole = c->twice || !ONE_IN(3);
+    const bool whole = c->twice || keeps_all || !ONE_IN(3);
     const int64_t used = whole ? request.count : (int64_t)(chance() % (uint64_t)request.count);
     c->request.grant = 0;
     grants++;

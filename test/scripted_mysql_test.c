@@ -669,12 +669,19 @@ static void *driver_handle(void) {
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static int begin_program(void **state) {
+    one_process = keeps_all = false;
     witnesses = compares = true;
     return start_over(state);
 }
 
 static void answers_are_torn(void **state) {
     (void)state;
+    no_slot_is_granted_twice(&firn_store_driver);
+}
+
+static void a_process_notices_older_copies(void **state) {
+    (void)state;
+    one_process = keeps_all = true;
     no_slot_is_granted_twice(&firn_store_driver);
 }
 
@@ -722,6 +729,7 @@ static void an_answer_of_another_session_is_found(void **state) {
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(answers_are_torn, begin_program),
+        cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),
         cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
         cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),

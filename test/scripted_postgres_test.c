@@ -72,6 +72,11 @@ static const char *identity(void) {
     return text;
 }
 
+/* The nodes of the extension; somebody sets them. */
+static const char *taken(void) {
+    return live.server % 2 == 0 ? "" : "900;;900";
+}
+
 static PGresult *greet_client(session *s) {
     s->own.first = s->backend;
     PGresult *out = make_result(PGRES_TUPLES_OK, GREET_MEDDLER + 1);
@@ -94,7 +99,7 @@ static PGresult *read_rows(const session *s, const char *ns, const char *key) {
     PGresult *out = make_result(PGRES_TUPLES_OK, READ_COLUMNS);
     put_number(out, READ_BACKEND, s->backend);
     put_number(out, READ_MARKS, live.made);
-    put_cell(out, READ_TAKEN, "");
+    put_cell(out, READ_TAKEN, taken());
     put_truth(out, READ_NEW, is(own->identity, "new"));
     put_truth(out, READ_CURRENT, is(own->identity, identity()));
     put_cell(out, READ_ALL_CURRENT, NULL);
@@ -122,7 +127,7 @@ static bool compares; /* false: an injected bug, a raise does not compare the na
 static bool is_unchanged(const session *s, const stored *name, const char *const *v) {
     return (name->there && is(name->layout, v[8]) && name->number == atoll(v[9]) &&
             is(name->identity, identity()) && s->backend == (unsigned)atoi(v[10]) &&
-            live.made == (unsigned)atoi(v[11]) && is(v[12], "")) ||
+            live.made == (unsigned)atoi(v[11]) && is(v[12], taken())) ||
            !compares;
 }
 
@@ -552,12 +557,19 @@ static void *driver_handle(void) {
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static int begin_program(void **state) {
+    one_process = keeps_all = false;
     tells = compares = true;
     return start_over(state);
 }
 
 static void answers_are_torn(void **state) {
     (void)state;
+    no_slot_is_granted_twice(&firn_store_driver);
+}
+
+static void a_process_notices_older_copies(void **state) {
+    (void)state;
+    one_process = keeps_all = true;
     no_slot_is_granted_twice(&firn_store_driver);
 }
 
@@ -605,6 +617,7 @@ static void a_commit_without_its_transaction_is_found(void **state) {
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(answers_are_torn, begin_program),
+        cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),
         cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
         cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),

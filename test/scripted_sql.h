@@ -234,15 +234,16 @@ static void server_save(void) {
     saved = live;
 }
 
-/* A failover to an older copy; or its tables are loaded again, which waits for transactions. */
+/* A failover to an older copy; or its tables are loaded again, which waits for transactions. A copy
+ * of the data folder has the same identity, which only a process that remembers more can notice. */
 static void server_go_back(void) {
     const tables before = live;
-    const bool loads_tables = ONE_IN(8);
-    if (loads_tables && tx.owner != NULL) {
-        return;
+    const bool loads_tables = ONE_IN(8) && !one_process;
+    if ((loads_tables && tx.owner != NULL) || (one_process && copies > 0)) {
+        return; /* the record of the store says once that it lost reservations, not how often */
     }
     live = saved;
-    live.server = loads_tables ? before.server : ++servers;
+    live.server = loads_tables || one_process ? before.server : ++servers;
     live.made = loads_tables ? ++loads : before.made;
     reopens |= loads_tables;
     if (!loads_tables) {

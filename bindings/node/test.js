@@ -98,6 +98,19 @@ function main () {
     code('LAYOUT', () => memory('uuid7').at('1969-12-31T23:59:59.5Z'))
   })
 
+  test('many old records need no write each', () => {
+    const home = folder()
+    const gen = firn.open('snowflake', { store: `sqlite:${home}/ids.db`, unsafe: true, history: 'job' })
+    const start = 1546300800000000000n
+    const ids = gen.at(start)
+    fs.renameSync(home + '/ids.db', home + '/away') // the store is gone
+    for (let i = 0n; i < 100000n; i++) ids.push(gen.at(start + i * 1000003n)[0])
+    fs.renameSync(home + '/away', home + '/ids.db')
+    gen.close()
+    assert.strictEqual(new Set(ids).size, 100001)
+    assert.strictEqual(firn.show(ids.at(-1), 'snowflake').unixNs / 1000000n, (start + 99999n * 1000003n) / 1000000n)
+  })
+
   test('segments and statuses', () => {
     const store = `sqlite:${folder()}/ids.db`
     const segment = new firn.Segment('orders', { store, kind: 'serial' })

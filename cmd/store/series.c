@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn series`: dated numbers of a series, each written only when the store has granted its
- * counter; peek looks, advance and prune are for operators, check reads. Knows no template: what a
+ * counter; peek and show look, advance and prune are for operators, check reads. Knows no template: what a
  * number is, the library knows. */
 #include "shared/amounts.h"
 #include "shared/interrupt.h"
@@ -15,9 +15,9 @@
 
 enum { NUMBERS = 4096, KEYS_SIZE = 512 };
 
-enum { TAKE, PEEK, ADVANCE, PRUNE, CHECK, VERBS };
+enum { TAKE, PEEK, SHOW, ADVANCE, PRUNE, CHECK, VERBS };
 
-static const char *const verb_names[VERBS] = {"", "peek", "advance", "prune", "check"};
+static const char *const verb_names[VERBS] = {"", "peek", "show", "advance", "prune", "check"};
 
 /* The request. */
 typedef struct series_wish {
@@ -73,6 +73,16 @@ static int peek(session *s, const series_wish *wished) {
     }
     put_number(s, wished, text, NULL);
     return STATUS_DONE;
+}
+
+static void show(session *s, const series_wish *wished) {
+    const char *keys = firn_series_definition(wished->series);
+    if (s->option[OPTION_JSON] != NULL) {
+        json_line(&s->out, json_pack("{s:o, s:s}", "series", json_foreign(wished->name),
+                                     "definition", keys));
+    } else {
+        output_print(&s->out, "%s\n", keys);
+    }
 }
 
 static int advance(session *s, const series_wish *wished) {
@@ -140,6 +150,9 @@ static int carry_out(session *s, series_wish *wished) {
     switch (wished->verb) {
     case PEEK:
         return peek(s, wished);
+    case SHOW:
+        show(s, wished);
+        return STATUS_DONE;
     case ADVANCE:
         return advance(s, wished);
     case PRUNE:
@@ -194,8 +207,8 @@ static int read_wish(session *s, series_wish *wished) {
     }
     if (s->plain_count > 2 - (size_t)(wished->verb == TAKE) && wished->verb != CHECK) {
         return fail_usage(s,
-                          "'%.60s' is one word too many: use NAME, peek NAME, advance NAME, prune "
-                          "NAME or check NAME NUMBER...",
+                          "'%.60s' is one word too many: use NAME, peek NAME, show NAME, advance "
+                          "NAME, prune NAME or check NAME NUMBER...",
                           s->operands[s->plain_count - 1]);
     }
     int status = check_options(s, wished);

@@ -42,7 +42,8 @@ RETURN concat_ws(' ', series, number, date_format(at, '%Y-%m-%dT%H:%i:%s.%fZ'), 
 
 -- The row stays locked until the caller's transaction ends, so numbers are in the order of the commits. The time is read with
 -- the lock, and is never before the time of the number before. NOT DETERMINISTIC: each row of a statement gets its own number.
--- `wanted` has the collation of the column: else the statement would read, and lock, every series.
+-- `wanted` has the collation of the column: else the statement would read, and lock, every series. That collation ignores blanks
+-- at the end, so the name is then the row's: the chain must not have another.
 CREATE FUNCTION firn_next_in(wanted VARCHAR(63) CHARACTER SET ascii COLLATE ascii_bin, payload LONGTEXT CHARACTER SET utf8mb4)
 RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA SQL SECURITY DEFINER
 BEGIN
@@ -58,7 +59,7 @@ BEGIN
     IF @@binlog_format = 'STATEMENT' AND @@log_bin AND @@sql_log_bin THEN
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'firn: replicas would get other times: set binlog_format to MIXED or ROW';
     END IF;
-    SELECT s.last + 1, s.at, s.hash INTO number, moment, chained FROM firn_series s WHERE s.name = wanted FOR UPDATE;
+    SELECT s.name, s.last + 1, s.at, s.hash INTO wanted, number, moment, chained FROM firn_series s WHERE s.name = wanted FOR UPDATE;
     -- utc_timestamp() is when the statement began. sysdate() is now, in a zone whose clocks may jump, by half hours.
     SET moment = greatest(moment, timestampadd(MICROSECOND,
         mod(mod(timestampdiff(MICROSECOND, now(6), sysdate(6)), 1800000000) + 1800000000, 1800000000), utc_timestamp(6)));

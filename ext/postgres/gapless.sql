@@ -5,6 +5,16 @@
 
 BEGIN;
 
+-- The functions go into the first schema of your search_path, at the end. Until then the path is PostgreSQL's own: a role
+-- that may create in yours could have added an operator that fits an expression of this file better, and runs with your rights.
+DO $$ BEGIN
+    IF pg_catalog.current_schema() IS NULL THEN
+        RAISE 'firn: no schema of the search_path exists' USING ERRCODE = '3F000', HINT = 'SET search_path = public, or another.';
+    END IF;
+    PERFORM pg_catalog.set_config('firn_gapless.target', pg_catalog.current_schema()::pg_catalog.text, true);
+END $$;
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 -- Everything belongs to firn_owner, a role that only owns things; or to you, if you are not a superuser. A schema that is
 -- there already may be anybody's, so this fails then.
 DO $$
@@ -136,7 +146,7 @@ EXCEPTION WHEN lock_not_available THEN
         USING ERRCODE = '55P03', HINT = 'A series serialises its writers: keep their transactions short, or raise lock_timeout.';
 END $$;
 
-CREATE FUNCTION firn_next_in(series text, payload text DEFAULT NULL) RETURNS bigint
+CREATE FUNCTION firn_gapless.firn_next_in(series text, payload text DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     digest text := coalesce(encode(sha256(convert_to(payload, 'UTF8')), 'hex'), '-');
@@ -145,14 +155,14 @@ BEGIN
 END $$;
 
 -- `last`: the last number that another program has issued.
-CREATE FUNCTION firn_create_series(series text, chain boolean DEFAULT false, last bigint DEFAULT 0) RETURNS void
+CREATE FUNCTION firn_gapless.firn_create_series(series text, chain boolean DEFAULT false, last bigint DEFAULT 0) RETURNS void
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     INSERT INTO firn_gapless.series VALUES (series, last, clock_timestamp(), CASE WHEN chain THEN repeat('0', 64) END);
 END;
 
 -- The lines that `firn verify` reads: SERIES NUMBER TIME PAYLOAD HASH.
-CREATE FUNCTION firn_chain(series text, after bigint DEFAULT 0) RETURNS SETOF text
+CREATE FUNCTION firn_gapless.firn_chain(series text, after bigint DEFAULT 0) RETURNS SETOF text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT firn_gapless.line(e.series, e.number, e.at, e.payload) || ' ' || e.hash FROM firn_gapless.entry e
@@ -165,23 +175,27 @@ END;
 DO $$
 DECLARE
     statement text;
-    functions regprocedure[] := ARRAY['firn_next_in(text, text)', 'firn_create_series(text, boolean, bigint)', 'firn_chain(text, bigint)'];
 BEGIN
     FOR statement IN
-        SELECT pg_catalog.format('ALTER FUNCTION %s OWNER TO %I', p.oid::regprocedure, pg_catalog.pg_get_userbyid(n.nspowner))
-          FROM pg_catalog.pg_proc p, pg_catalog.pg_namespace n
-         WHERE n.nspname = 'firn_gapless' AND (p.oid = ANY (functions) OR p.pronamespace = n.oid)
+        SELECT format('ALTER FUNCTION %s OWNER TO %I', p.oid::regprocedure, pg_get_userbyid(n.nspowner))
+          FROM pg_proc p JOIN pg_namespace n ON p.pronamespace = n.oid
+         WHERE n.nspname = 'firn_gapless'
     LOOP EXECUTE statement; END LOOP;
     FOR statement IN
-        SELECT pg_catalog.format('REVOKE ALL ON %s FROM %s', o.object, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END)
-          FROM pg_catalog.pg_namespace n, LATERAL (
+        SELECT format('REVOKE ALL ON %s FROM %s', o.object, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END)
+          FROM pg_namespace n, LATERAL (
             SELECT 'SCHEMA firn_gapless', n.nspacl, n.nspowner UNION ALL
-            SELECT 'TABLE ' || c.oid::regclass, c.relacl, c.relowner FROM pg_catalog.pg_class c
+            SELECT 'TABLE ' || c.oid::regclass, c.relacl, c.relowner FROM pg_class c
              WHERE c.relkind = 'r' AND c.relnamespace = n.oid UNION ALL
-            SELECT 'FUNCTION ' || p.oid::regprocedure, coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner)), p.proowner
-              FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid OR p.oid = ANY (functions)
-          ) o (object, acl, owner), pg_catalog.aclexplode(o.acl) a
+            SELECT 'FUNCTION ' || p.oid::regprocedure, coalesce(p.proacl, acldefault('f', p.proowner)), p.proowner
+              FROM pg_proc p WHERE p.pronamespace = n.oid
+          ) o (object, acl, owner), aclexplode(o.acl) a
          WHERE n.nspname = 'firn_gapless' AND a.grantee <> o.owner
+    LOOP EXECUTE statement; END LOOP;
+    FOR statement IN
+        SELECT format('ALTER FUNCTION %s SET SCHEMA %I', p.oid::regprocedure, current_setting('firn_gapless.target'))
+          FROM pg_proc p JOIN pg_namespace n ON p.pronamespace = n.oid
+         WHERE n.nspname = 'firn_gapless' AND p.proname LIKE 'firn\_%'
     LOOP EXECUTE statement; END LOOP;
 END $$;
 

@@ -3,9 +3,27 @@
 #include "hints.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COMMAND_SIZE 300
+
+/* Is a program of this name in a folder of PATH? */
+static bool is_installed(const char *name) {
+    char path[COMMAND_SIZE];
+    const char *folder = getenv("PATH");
+    while (folder != NULL && *folder != '\0') {
+        const int length = (int)strcspn(folder, ":");
+        const int size = snprintf(path, sizeof path, "%.*s/%s", length, folder, name);
+        if (size < (int)sizeof path && access(path, X_OK) == 0) {
+            return true;
+        }
+        folder += length;
+        folder += *folder == ':';
+    }
+    return false;
+}
 
 static bool is_unix(const char *address) {
     return strncmp(address, "unix:", 5) == 0;
@@ -36,6 +54,18 @@ static void tell_http(const char *address, bool tls, bool tokens) {
            tls ? "s" : "", address);
 }
 
+/* The command next to this program, which needs no client. */
+static void tell_command(void) {
+    char path[COMMAND_SIZE];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "firn");
+    if (length > 0) {
+        path[length] = '\0';
+        snprintf(strrchr(path, '/'), sizeof "/firn", "/firn");
+        printf("  %s show --scheme snowflake 1541815603606036480\n",
+               access(path, X_OK) == 0 ? path : "firn");
+    }
+}
+
 void hints_tell(const char *resp, const char *http, bool tls, bool tokens, const char *segment) {
     char cli[COMMAND_SIZE];
     printf("\nfirn serves");
@@ -47,15 +77,25 @@ void hints_tell(const char *resp, const char *http, bool tls, bool tokens, const
                is_unix(http) ? "" : (tls ? "https://" : "http://"), http, is_unix(http) ? "" : "/");
     }
     printf(". Stop it with Ctrl-C. Try in another terminal:\n\n");
-    if (resp != NULL) {
+    const bool redis = resp != NULL && is_installed("redis-cli");
+    const bool curl = http != NULL && is_installed("curl");
+    if (redis) {
         redis_cli(cli, resp, tls, tokens);
         if (segment != NULL) {
             printf("  %s INCR '%s'\n", cli, segment);
         }
         printf("  %s FIRN.NEW uuid7 COUNT 3\n", cli);
     }
-    if (http != NULL) {
+    if (curl) {
         tell_http(http, tls, tokens);
+    }
+    if (!redis && !curl) {
+        tell_command();
+    }
+    const bool lacks_redis = resp != NULL && !redis, lacks_curl = http != NULL && !curl;
+    if (lacks_redis || lacks_curl) {
+        printf("\nInstall %s%s%s to try more.\n", lacks_redis ? "redis-tools" : "",
+               lacks_redis && lacks_curl ? " and " : "", lacks_curl ? "curl" : "");
     }
     if (http != NULL && !is_unix(http)) {
         printf("\nOr open http%s://%s/ in a browser: decode IDs, generate IDs, watch the server.\n",

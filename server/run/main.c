@@ -321,8 +321,9 @@ static void tell_ready(void) {
     memcpy(all.why, why, sizeof why);
 }
 
-/* After a flood, the allocator keeps what it could give back to the system. */
+/* After a flood, the allocator of glibc keeps what it could give back to the system. */
 static void trim_memory(void) {
+#ifdef __GLIBC__
     static int64_t looked_ms;
     static size_t kept; /* by the allocator, although it was trimmed */
     int64_t now = monotonic_ms();
@@ -337,6 +338,7 @@ static void trim_memory(void) {
     } else if (unused < kept) {
         kept = unused;
     }
+#endif
 }
 
 /* Another copy of this machine may be running: nothing is issued that was prepared before. */

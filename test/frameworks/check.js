@@ -188,7 +188,44 @@ async function tryTexts (sqlite) {
   }
 }
 
+// The types of IDs: typed.ts and typed.py, whose wrong lines must be errors.
+function tryTypes () {
+  const printed = (program, ...words) => {
+    try {
+      execFileSync('npx', [program, ...words], { cwd: __dirname, encoding: 'utf8' })
+      return ''
+    } catch (error) {
+      return error.stdout || error.message
+    }
+  }
+  const ts = printed('tsc', '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', 'typed.ts')
+  check('TypeScript, strict: each ID has the type of its scheme', ts === '', ts)
+  const py = printed('pyright', '-p', 'pyright.json')
+  check('pyright, strict: the same in Python', py === '', py)
+}
+
+// Bundles that run elsewhere: on Node.js as WebAssembly, and as one classic script, without top-level await.
+function tryBundles () {
+  const folder = fs.mkdtempSync(path.join(require('os').tmpdir(), 'firn-bundle-'))
+  const esbuild = require('esbuild')
+  const bundle = (name, contents, options) => {
+    const outfile = path.join(folder, name)
+    esbuild.buildSync({ stdin: { contents, resolveDir: __dirname }, bundle: true, outfile, logLevel: 'error', ...options })
+    return outfile
+  }
+  const server = bundle('server.cjs', "const firn = require('firn'); console.log(firn.backend, firn.uuid7().length)", { platform: 'node' })
+  check('esbuild, for Node.js: the bundle has WebAssembly in it', execFileSync('node', [server], { cwd: folder, encoding: 'utf8' }) === 'wasm 36\n')
+  const script = bundle('script.js', "import { backend, ulid } from 'firn/sync'; globalThis.issued = backend + ' ' + ulid().length", { format: 'iife' })
+  const { atob, crypto, performance, TextDecoder, TextEncoder, WebAssembly } = globalThis
+  const page = require('vm').createContext({ atob, crypto, performance, TextDecoder, TextEncoder, WebAssembly, Uint8Array, setTimeout, clearTimeout })
+  require('vm').runInContext(fs.readFileSync(script, 'utf8'), page)
+  check('esbuild, a classic script: firn/sync issues', page.issued === 'wasm 26', page.issued)
+  fs.rmSync(folder, { recursive: true })
+}
+
 (async () => {
+  tryTypes()
+  tryBundles()
   const sqlite = { client: 'better-sqlite3', connection: ':memory:' }
   const safe = new Function('sqlite', `return { ...sqlite, ${safeBlock.replace(/\/\/.*/g, '')} }`)
   await tryKnex('SQLite, a string column', 'string', sqlite)

@@ -182,6 +182,30 @@ func TestBackDated(t *testing.T) {
 	code(t, firn.ErrLayout, err)
 }
 
+// Many old records need no write each: the store is gone in the meantime.
+func TestManyBackDated(t *testing.T) {
+	file := t.TempDir() + "/ids.db"
+	g, err := Open[firn.ID]("snowflake", Config{Store: "sqlite:" + file, Keys: "history=job", Unsafe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC)
+	ids := map[firn.ID]bool{}
+	for i := 0; i <= 100000; i++ {
+		if i == 1 && os.Rename(file, file+"-away") != nil {
+			t.Fatal("the store stays")
+		}
+		id, err := g.At(background, start.Add(time.Duration(i)*1000003), 1)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		ids[id[0]] = true
+	}
+	if len(ids) != 100001 || os.Rename(file+"-away", file) != nil || g.Close() != nil {
+		t.Error(len(ids))
+	}
+}
+
 func TestIntegers(t *testing.T) {
 	config := Config{Store: "sqlite:" + t.TempDir() + "/ids.db", Keys: "kind=serial", Unsafe: true}
 	s, err := OpenSegment("orders", config)

@@ -56,6 +56,8 @@ final class FirnTest {
         Check.test("a block belongs to one thread", FirnTest::blocksAndThreads);
         Check.test("a stream takes IDs from blocks, also in parallel", FirnTest::streams);
         Check.test("back-dated IDs have their time", FirnTest::backDated);
+        Check.test("many old records need no write each", FirnTest::manyBackDated);
+        Check.test("interrupt() ends a wait for the store", dev.firn.Inside::interrupted);
         Check.test("ranges, fields and guesses are right", FirnTest::pure);
         Check.test("segments, order numbers and statuses work", FirnTest::numbers);
         Check.test("errors have a code, a reason and a cure", FirnTest::errors);
@@ -72,6 +74,7 @@ final class FirnTest {
         Check.test("another version of the library does not load", Loaders::otherVersion);
         Check.test("the error for a missing library names it", Loaders::missing);
         Check.test("the programs of README.md and the guide run", Frameworks::programs);
+        Check.test("the example for Jackson writes IDs as text", Frameworks::json);
         Check.test("the examples for Spring and Hibernate run", Frameworks::springAndHibernate);
         if (System.getProperty("firn.jdbc") != null) {
             Check.test("the example for JDBC runs", () -> Frameworks.jdbc(System.getProperty("firn.jdbc")));
@@ -206,6 +209,20 @@ final class FirnTest {
             for (Instant time : List.of(Instant.parse("1969-12-31T23:59:59.5Z"), Instant.MIN, Instant.MAX)) {
                 Check.fails(Code.LAYOUT, () -> uuids.at(time));
             }
+        }
+    }
+
+    private static void manyBackDated() throws Exception {
+        Path file = Path.of(store().substring("sqlite:".length()));
+        Path away = file.resolveSibling("away");
+        try (Generator gen = Generator.of("snowflake").store("sqlite:" + file).unsafe(true).set("history", "job").open()) {
+            Set<Id> ids = new HashSet<>(gen.at(PAST, 1));
+            Files.move(file, away);                         // the store is gone
+            for (int i = 0; i < 100000; i++) {
+                ids.add(gen.at(PAST.plusNanos(i * 1000003L)));
+            }
+            Files.move(away, file);
+            Check.same(100001, ids.size());
         }
     }
 

@@ -30,6 +30,18 @@ final class Frameworks {
         }
     }
 
+    /** Jackson writes IDs as text, and reads them again, exactly. */
+    static void json() throws Exception {
+        Json.Order order = new Json.Order();
+        try (Generator gen = Generator.of("snowflake").store("memory:").open()) {
+            order.id = gen.nextLong();
+            Check.same("{\"id\":\"" + order.id + "\",\"total\":0}", Json.mapper().writeValueAsString(order));
+            Check.same(order.id, Json.mapper().readValue(Json.mapper().writeValueAsString(order), Json.Order.class).id);
+            dev.firn.Id id = gen.next();
+            Check.same("[\"" + id + "\"]", Json.mapper().writeValueAsString(java.util.List.of(id)));
+        }
+    }
+
     static void springAndHibernate() throws Exception {
         Generator firn;
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {

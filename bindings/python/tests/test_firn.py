@@ -168,6 +168,18 @@ class Issue(unittest.TestCase):
         with memory() as gen:
             self.assertEqual(firn.show(gen.at(day)[0], "snowflake").time, datetime.datetime(2026, 1, 6, tzinfo=UTC))
 
+    def test_many_old_records_need_no_write_each(self):
+        with tempfile.TemporaryDirectory() as folder:
+            gen = firn.open("snowflake", store="sqlite:%s/firn.db?unsafe=1" % folder, history="job")
+            first = gen.at("2019-01-01")[0]
+            os.rename(folder + "/firn.db", folder + "/away")  # the store is gone
+            start = 1546300800 * 10**9
+            ids = [gen.at(start + i * 1000003)[0] for i in range(100000)]
+            os.rename(folder + "/away", folder + "/firn.db")
+            gen.close()
+            self.assertEqual(len({first, *ids}), 100001)
+            self.assertEqual(firn.show(ids[-1], "snowflake").unix_ns, (start + 99999 * 1000003) // 10**6 * 10**6)
+
     def test_coroutines(self):
         async def run(folder):
             store = "sqlite:%s/firn.db?unsafe=1" % folder

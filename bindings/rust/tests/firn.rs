@@ -121,6 +121,25 @@ fn back_dated_ids_have_their_time() -> Result<()> {
     Ok(())
 }
 
+/// Many old records need no write each: the store is gone in the meantime.
+#[test]
+fn many_back_dated_ids() -> Result<()> {
+    let folder = Folder::new("many");
+    let gen = Generator::builder("snowflake").store(folder.url()).key("history", "job").unsafe_store(true).open()?;
+    let file = folder.url().trim_start_matches("sqlite:").to_owned();
+    let mut ids = HashSet::new();
+    for i in 0..=100_000 {
+        if i == 1 {
+            std::fs::rename(&file, format!("{file}-away")).unwrap();
+        }
+        let when = UNIX_EPOCH + Duration::from_nanos(1_546_300_800_000_000_000 + i * 1_000_003);
+        ids.insert(gen.at::<u64>(when, 1)?[0]);
+    }
+    std::fs::rename(format!("{file}-away"), &file).unwrap();
+    assert_eq!(ids.len(), 100_001);
+    gen.close()
+}
+
 #[test]
 fn segments_and_order_numbers() -> Result<()> {
     let folder = Folder::new("segments");

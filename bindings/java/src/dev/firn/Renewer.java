@@ -90,15 +90,23 @@ final class Renewer implements Runnable {
         }
     }
 
-    /** Returns after a step that began after this call; throws what it threw. */
+    /** Returns after a step that began after this call; throws what it threw. An interrupted thread stays interrupted. */
     void await() {
         lock.lock();
         try {
             long mine = started + 1;
             wanted = Math.max(wanted, mine);
             asked.signal();
-            while (finished < mine && !ended) {
-                stepped.awaitUninterruptibly();
+            try {
+                while (finished < mine && !ended) {
+                    stepped.await();
+                }
+            } catch (InterruptedException error) {
+                Thread.currentThread().interrupt();
+                FirnException failed = new FirnException(Code.WINDOW, "this thread was interrupted while it waited for the store",
+                    "call again when the thread is not interrupted");
+                failed.initCause(error);
+                throw failed;
             }
             if (failure != null) {
                 throw failure.here();

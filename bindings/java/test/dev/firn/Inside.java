@@ -49,6 +49,35 @@ public final class Inside {
         }
     }
 
+    /** A wait ends at interrupt(), before or during it, and the thread stays interrupted. */
+    public static void interrupted() {
+        try (Generator gen = Generator.of("snowflake").store("memory:").open()) {
+            Renewer stands = new Renewer(gen); // never started, as if its store hung
+            Thread self = Thread.currentThread();
+            for (boolean before : new boolean[] {true, false}) {
+                Thread other = new Thread(() -> {
+                    while (!before && self.getState() != Thread.State.WAITING) {
+                        Thread.yield();
+                    }
+                    self.interrupt();
+                });
+                if (before) {
+                    other.run();
+                } else {
+                    other.start();
+                }
+                FirnException error = null;
+                try {
+                    stands.await();
+                } catch (FirnException caught) {
+                    error = caught;
+                }
+                check(error != null && error.code() == Code.WINDOW && error.getCause() instanceof InterruptedException);
+                check(Thread.interrupted());
+            }
+        }
+    }
+
     /** The thread that waits gets the error of the renewer's step. */
     public static void failedRenewalIsThrown() {
         FirnException here = new FirnException(Code.STORE, "the store is gone: start it").here();
