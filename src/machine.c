@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEND_NS INT64_C(10000000000) /* between two looks at the refills */
+#define TEND_NS    INT64_C(10000000000) /* between two looks at the refills, or at the clock */
+#define SELDOM_NS  INT64_C(60000000000) /* after failures */
+#define EVERY_MS   60000                /* between two refills of a node */
+#define DIFFERS_MS 1000                 /* a clock that is so far from the store's is doubted */
 
 /* ---- refills --------------------------------------------------------------------------------- */
 
@@ -40,12 +43,13 @@ static uint64_t count_live(const firn__machine_list *list, int64_t present) {
     return live;
 }
 
-/* From half of the reserve on, and as long as the last refill waits for its fence. */
+/* Each minute, or of a short reserve from half of it on, and as long as the last refill waits for
+ * its fence. Losses of the store, and copies of the file, are noticed then. */
 static bool needs_refill(const firn__machine *machine, const firn__right *right, int64_t present) {
-    const int64_t half =
-        firn__slots_of(machine->gen, firn__ms_ticks(machine->gen, machine->reserve_ms / 2));
-    return right->state == FIRN__RIGHT_OPEN &&
-           (right->ceiling < right->end || right->ceiling - present < half);
+    const int64_t ms = machine->reserve_ms,
+                  least_ms = ms - (ms / 2 < EVERY_MS ? ms / 2 : EVERY_MS);
+    const int64_t least = firn__slots_of(machine->gen, firn__ms_ticks(machine->gen, least_ms));
+    return right->ceiling < right->end || right->ceiling - present < least;
 }
 
 static int add_spare(firn__machine *machine, int64_t present, firn_error *error) {
@@ -63,24 +67,30 @@ static int add_spare(firn__machine *machine, int64_t present, firn_error *error)
     return code == FIRN_EBUSY ? FIRN_OK : code; /* next time */
 }
 
-/* One node after the other; the first failure of the store ends it. */
+/* One node after the other; the first failure of the store ends it. Surplus nodes, which processes
+ * that began at the same time claimed, run out. */
 static int tend_all(firn__machine *machine, int64_t present, firn_error *error) {
     firn__machine_list list;
     firn_mark held;
     int code = firn__machine_nodes(machine, &list, error);
     const uint64_t live = code == FIRN_OK ? count_live(&list, present) : 0;
     const uint64_t wanted = (uint64_t)machine->gen->keys.reserve_nodes;
+    uint64_t kept = 0;
     for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
         const firn__right *right = &list.node[i].right;
         const bool over = right->ceiling <= present;
-        if (right->state == FIRN__RIGHT_OPEN && over && live >= wanted) {
-            code = firn__machine_shut(machine, list.node[i].key, error);
-        } else if (needs_refill(machine, right, present)) {
+        if (over && live >= wanted) {
+            code = firn__machine_shut(machine, list.node[i].key, present, error);
+            continue;
+        }
+        kept += !over;
+        if ((over || kept <= wanted) && needs_refill(machine, right, present)) {
             code = firn__machine_refill(machine, list.node[i].key, NULL, &held, error);
             code = code == FIRN_EBUSY || code == FIRN_EWINDOW ? FIRN_OK : code;
         }
     }
-    if (code == FIRN_OK && live < wanted) {
+    code = code == FIRN_OK ? firn__machine_nodes(machine, &list, error) : code;
+    if (code == FIRN_OK && count_live(&list, present) < wanted) {
         code = add_spare(machine, present, error);
     }
     if (firn__machine_nodes(machine, &list, NULL) == FIRN_OK) {
@@ -89,18 +99,23 @@ static int tend_all(firn__machine *machine, int64_t present, firn_error *error) 
     return code;
 }
 
-static void tend(firn__machine *machine) {
+/* False: it was not the time. */
+static bool tend(firn__machine *machine) {
     firn_error error = {0};
-    int64_t present;
+    int64_t present, wait_ns = TEND_NS;
     if (firn__machine_steady_ns(machine) < machine->tend_ns ||
         firn__machine_present(machine, &present, NULL) != FIRN_OK) {
-        return;
+        return false;
     }
-    if (tend_all(machine, present, &error) != FIRN_OK) {
+    const int code = tend_all(machine, present, &error);
+    machine->failed = code != FIRN_OK ? machine->failed + 1 : 0;
+    if (code != FIRN_OK) {
         firn__count(&machine->failures);
         firn__count(&machine->gen->live->any.store_errors);
+        wait_ns = machine->failed < 6 ? TEND_NS * machine->failed : SELDOM_NS;
     }
-    machine->tend_ns = firn__machine_steady_ns(machine) + TEND_NS;
+    machine->tend_ns = firn__machine_steady_ns(machine) + wait_ns;
+    return true;
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -148,6 +163,18 @@ static int grant(firn__machine *machine, const firn_request *given, int64_t *fir
                            : code;
 }
 
+/* Is the grant the last one of a right that was closed? */
+static bool is_closed(firn__machine *machine, const char *key, uint64_t grant) {
+    firn_records seen;
+    firn__right right;
+    if (firn__machine_begin(machine, &seen, key, NULL) != FIRN_OK) {
+        return false;
+    }
+    firn__right_read(&right, &seen);
+    return firn__machine_end(machine, FIRN_OK) == FIRN_OK &&
+           right.state == FIRN__RIGHT_CLOSED && right.mark.grant == grant && grant != 0;
+}
+
 /* A window whose right was closed: it is dropped at once. */
 static int refuse_closed_right(const firn__machine *machine, const firn_request *request,
                                firn_mark *held, firn_error *error) {
@@ -186,24 +213,46 @@ static int grant_elsewhere(firn__machine *machine, const firn_request *request, 
     return code == FIRN_OK ? grant(machine, request, first, held, error) : code;
 }
 
+/* The window ends after the ceiling, which a refill raises. */
+static int grant_above(firn__machine *machine, const firn_request *request, int64_t *first,
+                       firn_mark *held, firn_error *error) {
+    int code = firn__machine_refill(machine, request->key, NULL, held, error);
+    if (code == FIRN_EWINDOW && request->own.high == 0) { /* there are other nodes */
+        *held = (firn_mark){request->latest + 1, 2};
+        return FIRN_EBUSY;
+    }
+    return code == FIRN_OK ? grant(machine, request, first, held, error) : code;
+}
+
+static int repeat(const firn_error *why, firn_error *error) {
+    if (error != NULL) {
+        *error = *why;
+    }
+    return why->code;
+}
+
 static int machine_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                            firn_error *error) {
     firn__machine *machine = self;
     if (!is_window(machine, request) || !machine->clocked) {
         return pass(machine, request, first, held, error);
     }
-    int code = grant(machine, request, first, held, error);
+    firn_error why = {0};
+    int code = grant(machine, request, first, held, &why);
     const firn__machine_verdict verdict = machine->verdict;
-    if (code == FIRN_EBUSY && verdict == FIRN__MACHINE_NO_NODE) {
+    if ((code == FIRN_EBUSY || code == FIRN_ECLOCK) && verdict == FIRN__MACHINE_NO_NODE) {
         code = grant_elsewhere(machine, request, first, held, error);
     } else if (code == FIRN_EBUSY && verdict == FIRN__MACHINE_CEILING) {
-        code = firn__machine_refill(machine, request->key, NULL, held, error);
-        code = code == FIRN_OK ? grant(machine, request, first, held, error) : code;
+        code = grant_above(machine, request, first, held, error);
     } else if (request->own.high == 0 && (code == FIRN_ESTORE || code == FIRN_ENAMESPACE)) {
-        return pass(machine, request, first, held, error); /* the file cannot be used */
+        code = pass(machine, request, first, held, error); /* the file cannot be used */
+        return code == FIRN_ESTORE ? repeat(&why, error) : code;
+    } else if (code != FIRN_OK) {
+        repeat(&why, error);
     }
-    if (code == FIRN_OK) {
-        tend(machine);
+    if ((code == FIRN_OK && tend(machine) && is_closed(machine, request->key, request->grant)) ||
+        (code == FIRN_EBUSY && is_closed(machine, request->key, request->own.grant))) {
+        return refuse_closed_right(machine, request, held, error);
     }
     return code;
 }
@@ -254,20 +303,35 @@ static int machine_list(void *self, const char *ns, firn_visit *visit, void *con
                : firn_store_list(machine->shared, ns, visit, context, error);
 }
 
+/* Before a refusal for the clock, which may be due to the last reading: a machine that was paused
+ * has a CLOCK_BOOTTIME without the pause. */
+static bool is_doubtful(const firn__machine *machine, int64_t now_ns) {
+    const firn_clock *clock = machine->gen->clock;
+    const int64_t skew_ms = machine->gen->keys.max_skew_ms;
+    const int64_t most_ns = (skew_ms < DIFFERS_MS ? skew_ms : DIFFERS_MS) * 1000000;
+    const firn_time there = firn__time_after(&machine->there, now_ns - machine->read_ns);
+    firn_time here;
+    if (clock->wall(clock->self, &here) != FIRN_OK) {
+        return false;
+    }
+    const int64_t off_ns = firn__time_since(&here, &there);
+    return off_ns > most_ns || off_ns < -most_ns;
+}
+
 /* Between two refills, the time that has passed since the last. Of a process that was idle for
  * longer, the clocks may differ by more than max_skew. */
 static int machine_now(void *self, firn_time *now, firn_error *error) {
     firn__machine *machine = self;
     firn__store_clock clock;
     const int64_t now_ns = firn__machine_steady_ns(machine);
-    const bool old =
-        now_ns - machine->read_ns > machine->reserve_ms * 1000000 / 2 && now_ns >= machine->tend_ns;
-    if (!machine->clocked || old) {
+    const bool old = now_ns - machine->read_ns > machine->reserve_ms * 1000000 / 2;
+    if (!machine->clocked ||
+        (now_ns >= machine->look_ns && (old || is_doubtful(machine, now_ns)))) {
         int code = firn__machine_look(machine, &clock, error);
         if (code != FIRN_OK && !machine->clocked) {
             return code;
         }
-        machine->tend_ns = code != FIRN_OK ? now_ns + TEND_NS : machine->tend_ns;
+        machine->look_ns = now_ns + TEND_NS;
     }
     *now = firn__time_after(&machine->there, firn__machine_steady_ns(machine) - machine->read_ns);
     return FIRN_OK;
@@ -345,20 +409,72 @@ static int recall_clock(firn__machine *machine, firn_error *error) {
     return FIRN_OK; /* else the shared store is asked */
 }
 
-/* The reserve of a shared store that is there is looked at once when it is opened. */
+/* The first process after a boot. The file may be older than windows that were granted from it:
+ * others begin after those. */
+static int begin_boot(firn__machine *machine, firn_error *error) {
+    const firn_gen *gen = machine->gen;
+    firn__machine_list list;
+    firn__binding binding;
+    int64_t least;
+    int code = firn__machine_nodes(machine, &list, error);
+    if (code == FIRN_OK) {
+        code = firn__reach_slot(gen, &machine->there,
+                                FIRN__MACHINE_WINDOW_MS + gen->keys.max_lead_ms, 1, &least, error);
+    }
+    for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
+        firn_records seen;
+        code = firn__machine_begin(machine, &seen, list.node[i].key, error);
+        if (code == FIRN_OK && seen.mark.high < least) {
+            code = firn__machine_write(machine, &seen, (firn_mark){least, 0}, seen.note, error);
+            code = firn__machine_end(machine, code);
+        } else if (code == FIRN_OK) {
+            code = firn__machine_end(machine, FIRN_OK);
+        }
+    }
+    code = code == FIRN_OK ? firn__binding_read(machine, &binding, error) : code;
+    if (code == FIRN_OK) {
+        firn__binding_here(machine, &binding);
+        binding.known = true;
+        code = firn__binding_write(machine, &binding, error);
+    }
+    return code;
+}
+
+/* A shared store that is there is looked at when the reserve is opened. */
 static int begin_reserve(firn__machine *machine, firn_error *error) {
     firn__store_clock clock;
+    bool booted = false;
     int code = firn__machine_file_open(machine, error);
     if (code == FIRN_OK) {
-        code = firn__machine_bind(machine, error);
+        code = firn__machine_bind(machine, &booted, error);
+    }
+    if (code == FIRN_OK) {
+        if (firn__machine_identify(machine, NULL) == FIRN_OK && booted) { /* it is there after all */
+            code = firn__machine_bind(machine, &booted, error);
+        }
     }
     if (code == FIRN_OK) {
         code = recall_clock(machine, error);
     }
-    return code == FIRN_OK && !machine->clocked ? firn__machine_look(machine, &clock, error) : code;
+    if (code == FIRN_OK && !machine->clocked) {
+        code = firn__machine_look(machine, &clock, error);
+        code = code == FIRN_OK && booted ? firn__machine_bind(machine, &booted, error) : code;
+    }
+    return code == FIRN_OK && booted ? begin_boot(machine, error) : code;
 }
 
-int firn__machine_open(firn_gen *gen, firn_error *error) {
+/* A store whose URL is only a kind may be any, and one in memory ends with its process. */
+static int check_store(const firn_store *store, firn_error *error) {
+    const char *url = firn__store_url(store), *colon = strchr(url, ':');
+    return colon != NULL && colon[1] != '\0'
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EUSAGE,
+                            "a reserve needs a store with a place, and %.60s names none: leave "
+                            "reserve out, or use a store that has a URL",
+                            url);
+}
+
+int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error) {
     static const firn_store_ops ops = {.version = FIRN_STORE_OPS_VERSION,
                                        .scheme = "reserve",
                                        .reserve = machine_reserve,
@@ -370,6 +486,10 @@ int firn__machine_open(firn_gen *gen, firn_error *error) {
     if (gen->keys.reserve_ms == 0) {
         return FIRN_OK;
     }
+    int code = check_store(gen->store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     firn__machine *machine = calloc(1, sizeof *machine);
     if (machine == NULL) {
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a reserve");
@@ -378,7 +498,9 @@ int firn__machine_open(firn_gen *gen, firn_error *error) {
     machine->shared = gen->store;
     machine->reserve_ms = gen->keys.reserve_ms;
     machine->trusts = gen->keys.reserve_trust_ != 0;
-    int code = begin_reserve(machine, error);
+    machine->module_dir = module_dir;
+    code = begin_reserve(machine, error);
+    machine->module_dir = NULL;
     if (code == FIRN_OK) {
         code = firn_store_wrap(&wrapped, &ops, machine, error);
     }

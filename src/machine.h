@@ -9,7 +9,8 @@
 #include "gen.h"
 #include "store.h"
 
-#define FIRN__MACHINE_NODES 64 /* nodes of one reserve at most */
+#define FIRN__MACHINE_NODES     128   /* open rights of one reserve at most */
+#define FIRN__MACHINE_WINDOW_MS 10000 /* the longest window: a closed right ends it */
 
 /* The right of the machine to a node. The mark is the end of its processes' windows. */
 typedef struct firn__right {
@@ -52,6 +53,7 @@ typedef struct firn__machine {
     firn_gen *gen;
     firn_store *shared;
     bool owns_shared;
+    const char *module_dir; /* while it is opened */
     int64_t reserve_ms;
     bool trusts; /* reserve_trust=1 */
 
@@ -71,7 +73,9 @@ typedef struct firn__machine {
     firn_time there;
     int64_t read_ns;
 
-    int64_t tend_ns;           /* the refills are not looked at before this */
+    int64_t look_ns;           /* nor is that clock read again, */
+    int64_t tend_ns;           /* nor are the refills looked at, before this */
+    int failed;                /* looks at the refills that failed, one after the other */
     _Atomic int64_t until_ms;  /* Unix time: the end of the reserve; 0: nothing */
     _Atomic uint64_t failures; /* refills that failed */
 } firn__machine;
@@ -80,9 +84,20 @@ typedef struct firn__machine {
 
 int firn__machine_file_open(firn__machine *machine, firn_error *error);
 void firn__machine_file_close(firn__machine *machine);
-/* Did this machine make the file? FIRN_ESTORE: it may be a copy, and the shared store is away. If
- * the store is there, the rights of a copy are closed. */
-int firn__machine_bind(firn__machine *machine, firn_error *error);
+/* What the file is bound to. */
+typedef struct firn__binding {
+    bool known;
+    uint64_t id, file; /* of the machine; inode and birth of the file */
+    uint32_t boot;
+    uint64_t origin; /* of the shared store's record; 0: it had none */
+    int64_t losses;  /* of that, when the rights were last found sound */
+} firn__binding;
+int firn__binding_read(firn__machine *machine, firn__binding *binding, firn_error *error);
+int firn__binding_write(firn__machine *machine, const firn__binding *binding, firn_error *error);
+/* As this machine, this boot and the file are now; `origin` and `losses` stay. */
+void firn__binding_here(const firn__machine *machine, firn__binding *binding);
+/* Strikes out every pending refill. */
+int firn__machine_strike_all(firn__machine *machine, firn_error *error);
 
 /* Begins a change of a key's record, in one transaction until firn__machine_end. */
 int firn__machine_begin(firn__machine *machine, firn_records *seen, const char *key,
@@ -98,9 +113,10 @@ char *firn__pending_key(char key[FIRN_KEY_SIZE], const char *node);
 char *firn__pending_write(char note[FIRN_NOTE_SIZE], const firn__pending *pending);
 void firn__pending_read(firn__pending *pending, const firn_records *seen);
 
-/* The nodes of the reserve, with open rights or closed ones; at most FIRN__MACHINE_NODES. */
+/* The nodes of the reserve with open rights. FIRN_ERANGE: there are more; the list is full. */
 typedef struct firn__machine_list {
     size_t count;
+    bool more;
     struct {
         char key[FIRN_KEY_SIZE];
         firn__right right;
@@ -120,16 +136,22 @@ int firn__machine_present(const firn__machine *machine, int64_t *slot, firn_erro
  * another process is about to. */
 int firn__machine_refill(firn__machine *machine, const char *key, const firn_request *claim,
                          firn_mark *held, firn_error *error);
-/* Nothing more of the node's right is granted: ceiling = mark. */
-int firn__machine_shut(firn__machine *machine, const char *key, firn_error *error);
-/* Closes the right, then gives its last refill back to the shared store. */
-int firn__machine_return(firn__machine *machine, const char *key, firn_error *error);
+/* Nothing more of the node's right is granted, if its ceiling is at most `most`: ceiling = mark. */
+int firn__machine_shut(firn__machine *machine, const char *key, int64_t most, firn_error *error);
+/* Closes every right whose ceiling is above `least`, and strikes out what is pending. */
+int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *error);
+/* Is the shared store the one that granted the rights? Those of another one are closed. */
+int firn__machine_identify(firn__machine *machine, firn_error *error);
+/* Did this machine make the file, in this boot? If not and the shared store is there, the rights
+ * are closed, since a copy may use them. If it is away, *booted: another boot of this machine made
+ * it, and the caller binds it. FIRN_ESTORE: it is a copy, and the store is away. */
+int firn__machine_bind(firn__machine *machine, bool *booted, firn_error *error);
 
 /* ---- machine.c ------------------------------------------------------------------------------- */
 
 /* Makes the reserve the generator's store, if a key sets it. A listing of machine->ns has the nodes
  * of the reserve; of another namespace, the nodes of the shared store. */
-int firn__machine_open(firn_gen *gen, firn_error *error);
+int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error);
 /* FIRN_EBUSY: each node of the reserve is in use, until the mark `soonest` at least, and no other
  * can be asked for: `why`. */
 int firn__machine_wait(firn_gen *gen, int64_t soonest, int64_t latest, const firn_error *why,

@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,17 +132,26 @@ static int see_right(void *context, const firn_holding *holding) {
     const firn_records seen = {.key_known = true, .mark = holding->mark, .note = holding->note};
     firn__right right;
     firn__right_read(&right, &seen);
-    if (firn__value_parse(&node, holding->key) && right.state != 0 &&
-        list->count < FIRN__MACHINE_NODES) {
+    if (!firn__value_parse(&node, holding->key) || right.state != FIRN__RIGHT_OPEN) {
+        return FIRN_OK;
+    }
+    list->more = list->count == FIRN__MACHINE_NODES;
+    if (!list->more) {
         snprintf(list->node[list->count].key, FIRN_KEY_SIZE, "%s", holding->key);
         list->node[list->count++].right = right;
     }
-    return FIRN_OK;
+    return list->more;
 }
 
 int firn__machine_nodes(firn__machine *machine, firn__machine_list *list, firn_error *error) {
     list->count = 0;
-    return machine->driver->list(machine->file, machine->ns, see_right, list, error);
+    list->more = false;
+    int code = machine->driver->list(machine->file, machine->ns, see_right, list, error);
+    return list->more ? firn__fail(error, FIRN_ERANGE,
+                                   "the reserve %.120s has more than %d nodes: stop its processes, "
+                                   "then remove it",
+                                   machine->path, FIRN__MACHINE_NODES)
+                      : code;
 }
 
 /* ---- the ceiling ----------------------------------------------------------------------------- */
@@ -156,6 +166,8 @@ static int ceiling_read(void *self, firn_records *seen, bool surely, firn_error 
     int code = machine->driver->read(machine->file, seen, surely, error);
     if (code == FIRN_OK) {
         firn__right_read(&machine->right, seen);
+        machine->verdict = machine->right.state == FIRN__RIGHT_OPEN ? FIRN__MACHINE_LAW
+                                                                    : FIRN__MACHINE_NO_NODE;
     }
     return code;
 }
@@ -266,9 +278,25 @@ static void renew_instance(void *life) {
     atomic_store_explicit(&((firn__machine_life *)life)->instance, 0, memory_order_seq_cst);
 }
 
+/* Of a file, its absolute path: a relative one names another file in another folder. */
+static const char *settle_url(char settled[PATH_MAX], const char *url) {
+    char path[FIRN__STORE_URL_SIZE];
+    if (strncmp(url, "sqlite:", 7) != 0) {
+        return url;
+    }
+    snprintf(path, sizeof path, "%s", url + 7);
+    char *keys = strrchr(path, '?');
+    if (keys != NULL) {
+        *keys = '\0';
+    }
+    return realpath(path, settled) != NULL ? settled : url;
+}
+
 /* Two stores have two reserves in one file, and two names of one store too: their nodes differ. */
 static void name_local(firn__machine *machine) {
-    const char *ns = machine->gen->ns, *url = firn__store_url(machine->shared);
+    char settled[PATH_MAX];
+    const char *ns = machine->gen->ns;
+    const char *url = settle_url(settled, firn__store_url(machine->shared));
     const uint64_t sum =
         firn__hash(firn__hash(FIRN__HASH_START, ns, strlen(ns) + 1), url, strlen(url));
     snprintf(machine->ns, sizeof machine->ns, "%.200s @%016" PRIx64, ns, sum);
@@ -279,6 +307,7 @@ int firn__machine_file_open(firn__machine *machine, firn_error *error) {
     const firn__keys *keys = &machine->gen->keys;
     const firn_store_options options = {.unsafe = keys->unsafe_ != 0,
                                         .wait_ms = keys->max_wait_ms > 0 ? keys->max_wait_ms : 1000,
+                                        .module_dir = machine->module_dir,
                                         .notice = machine->gen->notice,
                                         .notice_self = machine->gen->notice_self};
     int code = firn__store_beside(url, keys->reserve_path, "reserve.db", error);
@@ -314,61 +343,69 @@ void firn__machine_file_close(firn__machine *machine) {
 
 /* ---- whose file ------------------------------------------------------------------------------ */
 
-static int nothing(void *context, const firn_holding *holding) {
-    (void)context, (void)holding;
-    return 1;
-}
-
-/* Everything that a copy holds may be in use elsewhere: it is closed, and never given back. */
-static int shut_copy(firn__machine *machine, bool moved, firn_error *error) {
-    firn__machine_list list;
-    firn_error why = {0};
-    int code = firn__machine_nodes(machine, &list, error);
-    if (code != FIRN_OK || list.count == 0) {
-        return code;
-    }
-    code = firn_store_list(machine->shared, machine->gen->ns, nothing, NULL, &why);
-    if (code == FIRN_OK || code == 1) {
-        code = FIRN_OK;
-        for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
-            code = firn__machine_shut(machine, list.node[i].key, error);
-        }
-        return code;
-    }
-    return firn__fail(error, FIRN_ESTORE,
-                      "the reserve %.120s %s, and the store is away: wait for the store, or set "
-                      "reserve_trust=1 if nothing else uses its slots",
-                      machine->path, moved ? "was made on another machine" : "is a copy");
-}
-
-int firn__machine_bind(firn__machine *machine, firn_error *error) {
-    char note[FIRN_NOTE_SIZE];
+int firn__binding_read(firn__machine *machine, firn__binding *binding, firn_error *error) {
     firn_records seen;
-    uint64_t id = 0, file = 0;
-    const uint64_t here = machine_id(), now = file_id(machine);
-    if (here == 0) {
-        firn__gen_notice(machine->gen, "this machine has no /etc/machine-id: a reserve that is "
-                                       "copied to another machine is not noticed at once");
-    }
+    uint64_t losses = 0;
+    *binding = (firn__binding){0};
     int code = firn__machine_begin(machine, &seen, BINDING, error);
     if (code != FIRN_OK) {
         return code;
     }
-    const bool bound = seen.key_known && sscanf(seen.note, "%" SCNx64 " %" SCNx64, &id, &file) == 2;
-    code = firn__machine_end(machine, FIRN_OK);
-    if (code != FIRN_OK || (bound && id == here && file == now)) {
+    binding->known =
+        seen.key_known && sscanf(seen.note,
+                                 "%" SCNx64 " %" SCNx64 " %" SCNx32 " %" SCNx64 " %" SCNx64,
+                                 &binding->id, &binding->file, &binding->boot, &binding->origin,
+                                 &losses) == 5;
+    binding->losses = (int64_t)losses;
+    return firn__machine_end(machine, FIRN_OK);
+}
+
+int firn__binding_write(firn__machine *machine, const firn__binding *binding, firn_error *error) {
+    char note[FIRN_NOTE_SIZE];
+    firn_records seen;
+    int code = firn__machine_begin(machine, &seen, BINDING, error);
+    if (code != FIRN_OK) {
         return code;
     }
-    if (!machine->trusts) {
-        code = shut_copy(machine, bound && id != here, error);
+    snprintf(note, sizeof note, "%" PRIx64 " %" PRIx64 " %" PRIx32 " %" PRIx64 " %" PRIx64,
+             binding->id, binding->file, binding->boot, binding->origin, (uint64_t)binding->losses);
+    return firn__machine_end(machine,
+                             firn__machine_write(machine, &seen, seen.mark, note, error));
+}
+
+void firn__binding_here(const firn__machine *machine, firn__binding *binding) {
+    binding->id = machine_id();
+    binding->file = file_id(machine);
+    binding->boot = machine->boot;
+}
+
+/* ---- pending refills ------------------------------------------------------------------------- */
+
+static int see_pending(void *context, const firn_holding *holding) {
+    const size_t length = strlen(holding->key), end = sizeof REFILL - 1;
+    if (holding->mark.grant == 0 || length < end ||
+        strcmp(holding->key + length - end, REFILL) != 0) {
+        return FIRN_OK;
     }
-    if (code == FIRN_OK) {
-        code = firn__machine_begin(machine, &seen, BINDING, error);
-    }
-    if (code == FIRN_OK) {
-        snprintf(note, sizeof note, "%" PRIx64 " %" PRIx64, here, now);
-        code =
-            firn__machine_end(machine, firn__machine_write(machine, &seen, seen.mark, note, error));
+    snprintf(context, FIRN_KEY_SIZE, "%s", holding->key);
+    return 1;
+}
+
+/* One after the other: a listing cannot write. */
+int firn__machine_strike_all(firn__machine *machine, firn_error *error) {
+    char key[FIRN_KEY_SIZE];
+    firn_records seen;
+    int code;
+    while ((code = machine->driver->list(machine->file, machine->ns, see_pending, key, error)) ==
+           1) {
+        code = firn__machine_begin(machine, &seen, key, error);
+        if (code == FIRN_OK) {
+            code = firn__machine_end(
+                machine, firn__machine_write(machine, &seen, (firn_mark){0, 0}, "", error));
+        }
+        if (code != FIRN_OK) {
+            return code;
+        }
     }
     return code;
 }

@@ -362,6 +362,7 @@ int firn__machine_refill(firn__machine *machine, const char *key, const firn_req
     refilling f = {.machine = machine, .key = key};
     firn__pending_key(f.pending_key, key);
     int code = firn__machine_look(machine, &f.clock, error); /* is the store there? */
+    code = code == FIRN_OK ? firn__machine_identify(machine, error) : code;
     if (code == FIRN_OK) {
         code = refill_once(&f, claim, held, error);
     }
@@ -373,7 +374,7 @@ int firn__machine_refill(firn__machine *machine, const char *key, const firn_req
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-int firn__machine_shut(firn__machine *machine, const char *key, firn_error *error) {
+int firn__machine_shut(firn__machine *machine, const char *key, int64_t most, firn_error *error) {
     firn_records seen;
     firn__right right;
     char note[FIRN_NOTE_SIZE];
@@ -382,7 +383,7 @@ int firn__machine_shut(firn__machine *machine, const char *key, firn_error *erro
         return code;
     }
     firn__right_read(&right, &seen);
-    if (right.state == FIRN__RIGHT_OPEN) {
+    if (right.state == FIRN__RIGHT_OPEN && right.ceiling <= most) {
         close_right(&right);
         code =
             firn__machine_write(machine, &seen, right.mark, firn__right_write(note, &right), error);
@@ -390,30 +391,113 @@ int firn__machine_shut(firn__machine *machine, const char *key, firn_error *erro
     return firn__machine_end(machine, code);
 }
 
-int firn__machine_return(firn__machine *machine, const char *key, firn_error *error) {
-    firn_records seen;
-    firn__right right;
-    firn__pending pending;
-    char pending_key[FIRN_KEY_SIZE];
-    int code = firn__machine_shut(machine, key, error); /* first, and durable */
-    if (code == FIRN_OK) {
-        code = read_right(machine, key, &right, error);
+/* A full list is one of several. */
+int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *error) {
+    firn__machine_list list;
+    size_t shut;
+    int code;
+    do {
+        shut = 0;
+        code = firn__machine_nodes(machine, &list, error);
+        const bool full = code == FIRN_ERANGE;
+        code = full ? FIRN_OK : code;
+        for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
+            if (list.node[i].right.ceiling > least) {
+                code = firn__machine_shut(machine, list.node[i].key, INT64_MAX, error);
+                shut++;
+            }
+        }
+        code = code == FIRN_OK && full && shut == 0 ? FIRN_ERANGE : code;
+    } while (code == FIRN_OK && list.more);
+    return code == FIRN_OK ? firn__machine_strike_all(machine, error) : code;
+}
+
+/* ---- whose file, and which store ------------------------------------------------------------- */
+
+/* The store forgot a loss that it knew, or counts one more. A right that was granted before a loss
+ * stays, as long as the floor of the namespace is not below its ceiling. */
+static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__binding *binding,
+                        firn_error *error) {
+    if (seen->losses < binding->losses) {
+        declare_loss(machine);
+        binding->losses = seen->losses;
+        return FIRN_OK;
     }
-    if (code == FIRN_OK) {
-        code = firn__machine_begin(machine, &seen, firn__pending_key(pending_key, key), error);
+    if (!seen->ns_known || seen->ns_losses != seen->losses) {
+        return FIRN_OK; /* nobody has set the floor yet */
+    }
+    binding->losses = seen->losses;
+    return firn__machine_shut_all(machine, seen->floor, error);
+}
+
+int firn__machine_identify(firn__machine *machine, firn_error *error) {
+    firn_records seen;
+    firn__binding binding;
+    int code = firn__store_known(machine->shared, machine->gen->ns, &seen, error);
+    code = code == FIRN_OK ? firn__binding_read(machine, &binding, error) : code;
+    if (code != FIRN_OK || !binding.known ||
+        (seen.origin == binding.origin && seen.losses == binding.losses)) {
+        return code;
+    }
+    const firn__binding before = binding;
+    if (binding.origin != 0 && seen.origin != binding.origin) {
+        firn__gen_notice(machine->gen,
+                         "%.120s is another store than the one that filled the reserve %.120s: its "
+                         "nodes are closed",
+                         firn__store_url(machine->shared), machine->path);
+        code = firn__machine_shut_all(machine, -1, error);
+    } else if (binding.origin != 0) {
+        code = weigh_losses(machine, &seen, &binding, error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    firn__pending_read(&pending, &seen);
-    code = firn__machine_end(machine, FIRN_OK);
-    if (code != FIRN_OK || right.twice || pending.grant != 0 || right.state != FIRN__RIGHT_CLOSED) {
-        return code; /* the rest stays reserved until its time is over */
+    if (seen.origin != binding.origin) {
+        binding.origin = seen.origin;
+        binding.losses = seen.losses;
     }
-    const firn_mark mine = {right.end, right.grant};
-    const int64_t down = right.mark.high > right.first ? right.mark.high : right.first;
-    code = down < right.end
-               ? firn_store_give_back(machine->shared, machine->gen->ns, key, &mine, down, error)
+    return binding.origin != before.origin || binding.losses != before.losses
+               ? firn__binding_write(machine, &binding, error)
                : FIRN_OK;
-    return code == FIRN_EBUSY ? FIRN_OK : code; /* given back before */
+}
+
+static int nothing(void *context, const firn_holding *holding) {
+    (void)context, (void)holding;
+    return 1;
+}
+
+static bool is_there(firn__machine *machine) {
+    const int code = firn_store_list(machine->shared, machine->gen->ns, nothing, NULL, NULL);
+    return code == FIRN_OK || code == 1;
+}
+
+/* Everything that a copy holds may be in use elsewhere. Nothing of it is given back. */
+int firn__machine_bind(firn__machine *machine, bool *booted, firn_error *error) {
+    firn__binding was, here;
+    firn__machine_list list;
+    int code = firn__binding_read(machine, &was, error);
+    here = was;
+    firn__binding_here(machine, &here);
+    *booted = false;
+    if (here.id == 0) {
+        firn__gen_notice(machine->gen, "this machine has no /etc/machine-id: a reserve that is "
+                                       "copied to another machine is not noticed at once");
+    }
+    const bool moved = was.id != here.id, copied = moved || was.file != here.file;
+    if (code != FIRN_OK || (was.known && !copied && was.boot == here.boot)) {
+        return code;
+    }
+    const bool empty = firn__machine_nodes(machine, &list, error) == FIRN_OK && list.count == 0;
+    if (empty || is_there(machine)) {
+        code = firn__machine_shut_all(machine, -1, error);
+    } else if ((copied || !was.known) && !machine->trusts) {
+        return firn__fail(error, FIRN_ESTORE,
+                          "the reserve %.120s %s, and the store is away: wait for the store, or "
+                          "set reserve_trust=1 if nothing else uses its slots",
+                          machine->path, moved ? "was made on another machine" : "is a copy");
+    } else if (was.boot != here.boot) {
+        *booted = true;
+        return FIRN_OK;
+    }
+    return code == FIRN_OK ? firn__binding_write(machine, &here, error) : code;
 }

@@ -300,6 +300,11 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
         }
         const char *url = config->store_url != NULL ? config->store_url : gen->keys.store;
         code = firn_store_open(&gen->store, url, &options, error);
+        if (code == FIRN_ESTORE && gen->keys.reserve_ms > 0 && url != NULL) {
+            firn__gen_notice(gen, "%s",
+                             error != NULL ? error->text : "the store cannot be used");
+            code = firn__store_open_later(&gen->store, url, &options, error);
+        }
         gen->own_store = code == FIRN_OK;
         if (code == FIRN_OK) {
             tell_store(gen, url);
@@ -435,7 +440,8 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
                           "a generator in shared memory holds no reserve: leave reserve out");
     }
     if (code == FIRN_OK) {
-        code = firn__machine_open(gen, error);
+        code = firn__machine_open(
+            gen, config.store_options != NULL ? config.store_options->module_dir : NULL, error);
     }
     if (code == FIRN_OK) {
         code = config.shared != NULL

@@ -5,6 +5,7 @@
 #include "duration.h"
 #include "error.h"
 #include "gen.h"
+#include "machine.h"
 #include "store.h"
 
 #include <inttypes.h>
@@ -16,7 +17,6 @@
 #define LONGEST_MS      3614000 /* and the greatest one */
 #define KNOWN_MS        3240000 /* see guard_absent() */
 #define LEAST_MS        1000    /* of a window whose length nobody has set */
-#define FROM_RESERVE_MS 10000   /* the longest window from a reserve: a closed reserve ends it */
 /* The present tick, and the rounding of window and lead to whole ticks. */
 #define ROUNDED_TICKS 3
 
@@ -192,8 +192,8 @@ int firn__reach_window(firn_gen *gen, firn_error *error) {
                                                                        : firn__reach_usual_ms(gen);
         window_ms = gen->reserved && window_ms > rest ? rest : window_ms;
     }
-    if (keys->reserve_ms > 0 && window_ms > FROM_RESERVE_MS) {
-        window_ms = FROM_RESERVE_MS;
+    if (keys->reserve_ms > 0 && window_ms > FIRN__MACHINE_WINDOW_MS) {
+        window_ms = FIRN__MACHINE_WINDOW_MS;
     }
     gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);
     gen->window_ticks = gen->window_ticks < 2 ? 2 : gen->window_ticks;

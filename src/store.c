@@ -28,7 +28,15 @@ struct firn_store {
     void *library;         /* of the module; NULL: built in or the caller's */
     pthread_mutex_t *lock; /* in a page that a fork wipes: a child never inherits it locked */
     char url[URL_SIZE];
+    struct absent *absent; /* what firn__store_open_later has not opened yet; NULL: it is open */
 };
+
+/* A store that was away. */
+typedef struct absent {
+    const firn_driver *driver;
+    firn_store_options options;
+    char url[URL_SIZE]; /* with its password */
+} absent;
 
 static int make_store(firn_store **out, const firn_store_ops *ops, void *self, firn_error *error) {
     int code;
@@ -49,6 +57,10 @@ static int make_store(firn_store **out, const firn_store_ops *ops, void *self, f
 }
 
 static void free_store(firn_store *store) {
+    if (store->absent != NULL) {
+        explicit_bzero(store->absent, sizeof *store->absent);
+        free(store->absent);
+    }
     firn__wiped_free(store->lock, sizeof *store->lock);
     free(store);
 }
@@ -305,11 +317,59 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     return FIRN_OK;
 }
 
+int firn__store_open_later(firn_store **out, const char *url, const firn_store_options *options,
+                           firn_error *error) {
+    char engine[32], shown[URL_SIZE];
+    firn_store *store;
+    int code = split_url(engine, shown, url, error);
+    if (code == FIRN_OK) {
+        code = make_store(&store, &firn__engine_ops, NULL, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    strcpy(store->url, shown);
+    name_module(engine);
+    store->absent = calloc(1, sizeof *store->absent);
+    code = store->absent == NULL
+               ? firn__fail(error, FIRN_EMEMORY, "out of memory for a store")
+               : load_module(&store->library, &store->absent->driver, engine, options, error);
+    if (code != FIRN_OK) {
+        free_store(store);
+        return code;
+    }
+    store->scheme = store->absent->driver->scheme;
+    store->absent->options = *options;
+    store->absent->options.module_dir = NULL; /* it is loaded */
+    strcpy(store->absent->url, url);
+    *out = store;
+    return FIRN_OK;
+}
+
 /* ---- the verbs ------------------------------------------------------------------------------- */
 
 static void lock(const firn_store *store) {
     firn__wiped_look(); /* a child must not wait for a lock that its parent held */
     pthread_mutex_lock(store->lock);
+}
+
+/* With the lock: opens what was away. */
+static int lock_open(firn_store *store, firn_error *error) {
+    lock(store);
+    absent *wanted = store->absent;
+    int code = wanted != NULL
+                   ? open_engine(store, wanted->driver, wanted->url, &wanted->options, error)
+                   : FIRN_OK;
+    if (code != FIRN_OK) {
+        pthread_mutex_unlock(store->lock);
+        return code;
+    }
+    if (wanted != NULL) {
+        store->absent = NULL;
+        explicit_bzero(wanted, sizeof *wanted);
+        free(wanted);
+    }
+    return FIRN_OK;
 }
 
 static int check_ns_key(const char *ns, const char *key, firn_error *error) {
@@ -341,7 +401,10 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
                           ": 0 <= earliest <= latest, count >= 1, latest + count <= 2^62",
                           request->count, request->earliest, request->latest);
     }
-    lock(store);
+    code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     code = store->ops->reserve(store->self, request, &granted, &mark, error);
     pthread_mutex_unlock(store->lock);
     if (code == FIRN_OK && (granted < request->earliest || granted > request->latest)) {
@@ -373,7 +436,10 @@ int firn_store_give_back(firn_store *store, const char *ns, const char *key, con
                           "a give back from %" PRId64 " to %" PRId64 ": it only lowers", mine->high,
                           high);
     }
-    lock(store);
+    code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     code = store->ops->give_back(store->self, ns, key, mine, high, error);
     pthread_mutex_unlock(store->lock);
     return code;
@@ -381,8 +447,11 @@ int firn_store_give_back(firn_store *store, const char *ns, const char *key, con
 
 int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context,
                     firn_error *error) {
-    lock(store);
-    int code = store->ops->list(store->self, ns, visit, context, error);
+    int code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = store->ops->list(store->self, ns, visit, context, error);
     pthread_mutex_unlock(store->lock);
     return code;
 }
@@ -391,8 +460,25 @@ int firn_store_others(firn_store *store, firn_visit *visit, void *context, firn_
     if (store->ops != &firn__engine_ops) {
         return FIRN_OK; /* methods of a program */
     }
-    lock(store);
-    int code = firn__engine_others(store->self, visit, context, error);
+    int code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn__engine_others(store->self, visit, context, error);
+    pthread_mutex_unlock(store->lock);
+    return code;
+}
+
+int firn__store_known(firn_store *store, const char *ns, firn_records *seen, firn_error *error) {
+    *seen = (firn_records){.ns = ns, .key = "1", .layout = "", .note = ""};
+    if (store->ops != &firn__engine_ops) {
+        return FIRN_OK;
+    }
+    int code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn__engine_known(store->self, seen, error);
     pthread_mutex_unlock(store->lock);
     return code;
 }
@@ -401,8 +487,11 @@ int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     if (store->ops->now == NULL) {
         return firn__fail(error, FIRN_ESYSTEM, "the store %.20s has no clock", store->ops->scheme);
     }
-    lock(store);
-    int code = store->ops->now(store->self, now, error);
+    int code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = store->ops->now(store->self, now, error);
     pthread_mutex_unlock(store->lock);
     return code;
 }
@@ -441,13 +530,17 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
             "'%.60s': use another namespace",
             change->ns, change->to);
     }
+    code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     if (!store->lasts) {
+        pthread_mutex_unlock(store->lock);
         return firn__fail(error, FIRN_EUSAGE,
                           "store %.60s cannot close a namespace: use a store that lasts, with the "
                           "module of this firn",
                           store->url);
     }
-    lock(store);
     code = firn__engine_relabel(store->self, change, &stored, error);
     pthread_mutex_unlock(store->lock);
     if (code == FIRN_OK) {
@@ -457,14 +550,16 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
 }
 
 const char *firn_store_caution(const firn_store *store) {
-    return store->ops->caution != NULL ? store->ops->caution(store->self) : NULL;
+    return store->ops->caution != NULL && store->absent == NULL ? store->ops->caution(store->self) : NULL;
 }
 
 void firn_store_close(firn_store *store) {
     if (store == NULL) {
         return;
     }
-    store->ops->close(store->self);
+    if (store->absent == NULL) {
+        store->ops->close(store->self);
+    }
     if (store->library != NULL) {
         firn__module_close(store->library);
     }
