@@ -89,7 +89,7 @@ typedef struct firn__binding {
     bool known;
     uint64_t id, file; /* of the machine; inode and birth of the file */
     uint32_t boot;
-    uint64_t origin; /* of the shared store's record; 0: it had none */
+    uint64_t origin; /* of the shared store's record; 1: the engine has none; 0: no record */
     int64_t losses;  /* of that, when the rights were last found sound */
 } firn__binding;
 int firn__binding_read(firn__machine *machine, firn__binding *binding, firn_error *error);
@@ -140,8 +140,9 @@ int firn__machine_refill(firn__machine *machine, const char *key, const firn_req
 int firn__machine_shut(firn__machine *machine, const char *key, int64_t most, firn_error *error);
 /* Closes every right whose ceiling is above `least`, and strikes out what is pending. */
 int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *error);
-/* Is the shared store the one that granted the rights? Those of another one are closed. */
-int firn__machine_identify(firn__machine *machine, firn_error *error);
+/* Is the shared store the one that granted the rights? Those of another one are closed. With
+ * `marks`, also if the store has no origin and does not know a grant. */
+int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error);
 /* Did this machine make the file, in this boot? If not and the shared store is there, the rights
  * are closed, since a copy may use them. If it is away, *booted: another boot of this machine made
  * it, and the caller binds it. FIRN_ESTORE: it is a copy, and the store is away. */

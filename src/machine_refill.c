@@ -362,7 +362,7 @@ int firn__machine_refill(firn__machine *machine, const char *key, const firn_req
     refilling f = {.machine = machine, .key = key};
     firn__pending_key(f.pending_key, key);
     int code = firn__machine_look(machine, &f.clock, error); /* is the store there? */
-    code = code == FIRN_OK ? firn__machine_identify(machine, error) : code;
+    code = code == FIRN_OK ? firn__machine_identify(machine, false, error) : code;
     if (code == FIRN_OK) {
         code = refill_once(&f, claim, held, error);
     }
@@ -418,8 +418,10 @@ int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *er
  * stays, as long as the floor of the namespace is not below its ceiling. */
 static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__binding *binding,
                         firn_error *error) {
-    if (seen->losses < binding->losses) {
-        declare_loss(machine);
+    if (seen->losses < binding->losses) { /* of some engines the count is only "now" */
+        if (seen->origin != 0) {
+            declare_loss(machine);
+        }
         binding->losses = seen->losses;
         return FIRN_OK;
     }
@@ -430,17 +432,38 @@ static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__
     return firn__machine_shut_all(machine, seen->floor, error);
 }
 
-int firn__machine_identify(firn__machine *machine, firn_error *error) {
+/* The rights are read before the marks, so a mark below a right's end is an older one. */
+static int compare_marks(firn__machine *machine, bool *are_lost, firn_error *error) {
+    firn__machine_list list;
+    firn_records seen;
+    int code = firn__machine_nodes(machine, &list, error);
+    *are_lost = false;
+    for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
+        code = firn__store_known(machine->shared, machine->gen->ns, list.node[i].key, &seen, error);
+        *are_lost |= code == FIRN_OK && seen.mark.high < list.node[i].right.end;
+    }
+    return code;
+}
+
+int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error) {
     firn_records seen;
     firn__binding binding;
-    int code = firn__store_known(machine->shared, machine->gen->ns, &seen, error);
+    bool are_lost = false;
+    int code = firn__store_known(machine->shared, machine->gen->ns, "1", &seen, error);
     code = code == FIRN_OK ? firn__binding_read(machine, &binding, error) : code;
+    const uint64_t origin = !seen.known ? 0 : seen.origin != 0 ? seen.origin : 1;
+    if (code == FIRN_OK && marks && origin == 1) {
+        code = compare_marks(machine, &are_lost, error);
+    }
     if (code != FIRN_OK || !binding.known ||
-        (seen.origin == binding.origin && seen.losses == binding.losses)) {
+        (!are_lost && origin == binding.origin && seen.losses == binding.losses)) {
         return code;
     }
     const firn__binding before = binding;
-    if (binding.origin != 0 && seen.origin != binding.origin) {
+    if (are_lost) { /* another store, or an older copy */
+        declare_loss(machine);
+        code = firn__machine_shut_all(machine, -1, error);
+    } else if (binding.origin != 0 && origin != binding.origin) {
         firn__gen_notice(machine->gen,
                          "%.120s is another store than the one that filled the reserve %.120s: its "
                          "nodes are closed",
@@ -452,8 +475,8 @@ int firn__machine_identify(firn__machine *machine, firn_error *error) {
     if (code != FIRN_OK) {
         return code;
     }
-    if (seen.origin != binding.origin) {
-        binding.origin = seen.origin;
+    if (origin != binding.origin) {
+        binding.origin = origin;
         binding.losses = seen.losses;
     }
     return binding.origin != before.origin || binding.losses != before.losses

@@ -469,8 +469,9 @@ int firn_store_others(firn_store *store, firn_visit *visit, void *context, firn_
     return code;
 }
 
-int firn__store_known(firn_store *store, const char *ns, firn_records *seen, firn_error *error) {
-    *seen = (firn_records){.ns = ns, .key = "1", .layout = "", .note = ""};
+int firn__store_known(firn_store *store, const char *ns, const char *key, firn_records *seen,
+                      firn_error *error) {
+    *seen = (firn_records){.ns = ns, .key = key, .layout = "", .note = ""};
     if (store->ops != &firn__engine_ops) {
         return FIRN_OK;
     }

@@ -14,9 +14,10 @@ const char *firn__store_url(const firn_store *store);
 /* Opens a store that is away when it is first used, and until then at each use. */
 int firn__store_open_later(firn_store **store, const char *url, const firn_store_options *options,
                            firn_error *error);
-/* Reads the records of a namespace: which store it is (`origin`), its losses and floors. Of the
+/* Reads the records of a key: which store it is (`origin`), its losses and floors. Of the
  * methods of a program, and of a source, nothing is known. The texts are left out. */
-int firn__store_known(firn_store *store, const char *ns, firn_records *seen, firn_error *error);
+int firn__store_known(firn_store *store, const char *ns, const char *key, firn_records *seen,
+                      firn_error *error);
 
 #define FIRN__STORE_URL_SIZE 4200 /* a path and some more */
 /* The URL of an embedded store, which is made if it is missing: of this path, or with this name
