@@ -46,8 +46,7 @@ static uint64_t count_live(const firn__machine_list *list, int64_t present) {
 /* Each minute, or of a short reserve from half of it on, and as long as the last refill waits for
  * its fence. Losses of the store, and copies of the file, are noticed then. */
 static bool needs_refill(const firn__machine *machine, const firn__right *right, int64_t present) {
-    const int64_t ms = machine->reserve_ms,
-                  least_ms = ms - (ms / 2 < EVERY_MS ? ms / 2 : EVERY_MS);
+    const int64_t ms = machine->reserve_ms, least_ms = ms - (ms / 2 < EVERY_MS ? ms / 2 : EVERY_MS);
     const int64_t least = firn__slots_of(machine->gen, firn__ms_ticks(machine->gen, least_ms));
     return right->ceiling < right->end || right->ceiling - present < least;
 }
@@ -171,8 +170,8 @@ static bool is_closed(firn__machine *machine, const char *key, uint64_t grant) {
         return false;
     }
     firn__right_read(&right, &seen);
-    return firn__machine_end(machine, FIRN_OK) == FIRN_OK &&
-           right.state == FIRN__RIGHT_CLOSED && right.mark.grant == grant && grant != 0;
+    return firn__machine_end(machine, FIRN_OK) == FIRN_OK && right.state == FIRN__RIGHT_CLOSED &&
+           right.mark.grant == grant && grant != 0;
 }
 
 /* A window whose right was closed: it is dropped at once. */
@@ -449,7 +448,8 @@ static int begin_reserve(firn__machine *machine, firn_error *error) {
         code = firn__machine_bind(machine, &booted, error);
     }
     if (code == FIRN_OK) {
-        if (firn__machine_identify(machine, true, NULL) == FIRN_OK && booted) { /* it is there after all */
+        if (firn__machine_identify(machine, true, NULL) == FIRN_OK &&
+            booted) { /* it is there after all */
             code = firn__machine_bind(machine, &booted, error);
         }
     }

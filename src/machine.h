@@ -84,7 +84,7 @@ typedef struct firn__machine {
 
 int firn__machine_file_open(firn__machine *machine, firn_error *error);
 void firn__machine_file_close(firn__machine *machine);
-/* What the file is bound to. */
+/* Machine, boot, file and store that the file is bound to. */
 typedef struct firn__binding {
     bool known;
     uint64_t id, file; /* of the machine; inode and birth of the file */
@@ -140,8 +140,8 @@ int firn__machine_refill(firn__machine *machine, const char *key, const firn_req
 int firn__machine_shut(firn__machine *machine, const char *key, int64_t most, firn_error *error);
 /* Closes every right whose ceiling is above `least`, and strikes out what is pending. */
 int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *error);
-/* Is the shared store the one that granted the rights? Those of another one are closed. With
- * `marks`, also if the store has no origin and does not know a grant. */
+/* Did the shared store grant the rights? The rights of another store are closed. With `marks`, also
+ * if the store has no origin and does not know a grant. */
 int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error);
 /* Did this machine make the file, in this boot? If not and the shared store is there, the rights
  * are closed, since a copy may use them. If it is away, *booted: another boot of this machine made

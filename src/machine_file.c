@@ -166,8 +166,8 @@ static int ceiling_read(void *self, firn_records *seen, bool surely, firn_error 
     int code = machine->driver->read(machine->file, seen, surely, error);
     if (code == FIRN_OK) {
         firn__right_read(&machine->right, seen);
-        machine->verdict = machine->right.state == FIRN__RIGHT_OPEN ? FIRN__MACHINE_LAW
-                                                                    : FIRN__MACHINE_NO_NODE;
+        machine->verdict =
+            machine->right.state == FIRN__RIGHT_OPEN ? FIRN__MACHINE_LAW : FIRN__MACHINE_NO_NODE;
     }
     return code;
 }
@@ -352,10 +352,9 @@ int firn__binding_read(firn__machine *machine, firn__binding *binding, firn_erro
         return code;
     }
     binding->known =
-        seen.key_known && sscanf(seen.note,
-                                 "%" SCNx64 " %" SCNx64 " %" SCNx32 " %" SCNx64 " %" SCNx64,
-                                 &binding->id, &binding->file, &binding->boot, &binding->origin,
-                                 &losses) == 5;
+        seen.key_known &&
+        sscanf(seen.note, "%" SCNx64 " %" SCNx64 " %" SCNx32 " %" SCNx64 " %" SCNx64, &binding->id,
+               &binding->file, &binding->boot, &binding->origin, &losses) == 5;
     binding->losses = (int64_t)losses;
     return firn__machine_end(machine, FIRN_OK);
 }
@@ -369,8 +368,7 @@ int firn__binding_write(firn__machine *machine, const firn__binding *binding, fi
     }
     snprintf(note, sizeof note, "%" PRIx64 " %" PRIx64 " %" PRIx32 " %" PRIx64 " %" PRIx64,
              binding->id, binding->file, binding->boot, binding->origin, (uint64_t)binding->losses);
-    return firn__machine_end(machine,
-                             firn__machine_write(machine, &seen, seen.mark, note, error));
+    return firn__machine_end(machine, firn__machine_write(machine, &seen, seen.mark, note, error));
 }
 
 void firn__binding_here(const firn__machine *machine, firn__binding *binding) {

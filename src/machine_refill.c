@@ -464,10 +464,11 @@ int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error
         declare_loss(machine);
         code = firn__machine_shut_all(machine, -1, error);
     } else if (binding.origin != 0 && origin != binding.origin) {
-        firn__gen_notice(machine->gen,
-                         "%.120s is another store than the one that filled the reserve %.120s: its "
-                         "nodes are closed",
-                         firn__store_url(machine->shared), machine->path);
+        firn__gen_notice(
+            machine->gen,
+            "%.120s did not fill the reserve %.120s, so it is another store: the nodes "
+            "are closed",
+            firn__store_url(machine->shared), machine->path);
         code = firn__machine_shut_all(machine, -1, error);
     } else if (binding.origin != 0) {
         code = weigh_losses(machine, &seen, &binding, error);

@@ -301,8 +301,7 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
         const char *url = config->store_url != NULL ? config->store_url : gen->keys.store;
         code = firn_store_open(&gen->store, url, &options, error);
         if (code == FIRN_ESTORE && gen->keys.reserve_ms > 0 && url != NULL) {
-            firn__gen_notice(gen, "%s",
-                             error != NULL ? error->text : "the store cannot be used");
+            firn__gen_notice(gen, "%s", error != NULL ? error->text : "the store cannot be used");
             code = firn__store_open_later(&gen->store, url, &options, error);
         }
         gen->own_store = code == FIRN_OK;

@@ -12,11 +12,11 @@
 
 /* How far the clocks of the servers of one store may differ: the guard is so much later than the
  * limit of a reach. */
-#define APART_MS        1000
-#define SHORT_MS        14000   /* the limit of the default reach, and of windows from a reserve, */
-#define LONGEST_MS      3614000 /* and the greatest one */
-#define KNOWN_MS        3240000 /* see guard_absent() */
-#define LEAST_MS        1000    /* of a window whose length nobody has set */
+#define APART_MS   1000
+#define SHORT_MS   14000   /* the limit of the default reach, and of windows from a reserve, */
+#define LONGEST_MS 3614000 /* and the greatest one */
+#define KNOWN_MS   3240000 /* see guard_absent() */
+#define LEAST_MS   1000    /* of a window whose length nobody has set */
 /* The present tick, and the rounding of window and lead to whole ticks. */
 #define ROUNDED_TICKS 3
 

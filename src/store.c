@@ -340,7 +340,7 @@ int firn__store_open_later(firn_store **out, const char *url, const firn_store_o
     }
     store->scheme = store->absent->driver->scheme;
     store->absent->options = *options;
-    store->absent->options.module_dir = NULL; /* it is loaded */
+    store->absent->options.module_dir = NULL; /* the module is loaded */
     strcpy(store->absent->url, url);
     *out = store;
     return FIRN_OK;
@@ -551,7 +551,8 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
 }
 
 const char *firn_store_caution(const firn_store *store) {
-    return store->ops->caution != NULL && store->absent == NULL ? store->ops->caution(store->self) : NULL;
+    return store->ops->caution != NULL && store->absent == NULL ? store->ops->caution(store->self)
+                                                                : NULL;
 }
 
 void firn_store_close(firn_store *store) {

@@ -20,20 +20,18 @@
 #define KEYS   "ns=r reach=1h reserve=1h unsafe=1 max_wait=0"
 #define MINUTE (60 * SECOND)
 
-int statx(int at, const char *restrict path, int flags, unsigned mask,
-          struct statx *restrict out);
+int statx(int at, const char *restrict path, int flags, unsigned mask, struct statx *restrict out);
 
 /* ---- the shared store ------------------------------------------------------------------------ */
 
-static bool same_inode; /* a clone of the disk: inode and birth are equal */
+static bool same_inode;    /* a clone of the disk: inode and birth are equal */
 static bool away, unheard; /* unheard: the replies of refills are lost */
 static int told;           /* give backs */
 static int answers;        /* reservations until it goes away; 0: no bound */
 static void (*at_give_back)(void), (*at_reserve)(void);
 
 /* In place of the C library's. */
-int statx(int at, const char *restrict path, int flags, unsigned mask,
-          struct statx *restrict out) {
+int statx(int at, const char *restrict path, int flags, unsigned mask, struct statx *restrict out) {
     struct stat found;
     (void)mask;
     if (fstatat(at, path, &found, flags) != 0) {
@@ -358,7 +356,7 @@ static void surplus_nodes_run_out(void **state) {
     gen = process_of(file, "reserve_nodes=1");
     assert_int_equal(run_for(gen, 90 * MINUTE, 9 * SECOND), 600);
     assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
-    assert_in_range(list.count, 1, 2); /* the one that was in use, too */
+    assert_in_range(list.count, 1, 2); /* a node in use stays, too */
     closed(gen);
 }
 
@@ -547,6 +545,7 @@ static void a_boot_while_the_store_is_there_claims_other_nodes(void **state) {
     takes(gen);
     bind_elsewhere(gen); /* in the clone's boot, this was another one */
     copy_file(copy, "clone.db");
+    pass(&world.clock, 11 * SECOND); /* its windows are over */
     firn_gen *clone = process_of(copy, "reserve_nodes=1");
     takes(clone);
     assert_int_not_equal(node_of(clone), node_of(gen));
@@ -651,6 +650,7 @@ static void a_trusted_copy_is_closed_while_the_store_is_there(void **state) {
     firn_gen *gen = process_of(file, "reserve_nodes=1 reserve_trust=1");
     takes(gen);
     copy_file(copy, "copy.db");
+    pass(&world.clock, 11 * SECOND);
     firn_gen *other = process_of(copy, "reserve_nodes=1 reserve_trust=1");
     takes(other);
     assert_int_not_equal(node_of(other), node_of(gen));
@@ -680,7 +680,7 @@ static void a_copy_forgets_pending_refills(void **state) {
     kill_process(other);
 }
 
-/* Closed rights are many after a while; open ones are listed whatever comes before them. */
+/* Closed rights are many after a while, and may come first in a listing. */
 static void closed_rights_do_not_hide_open_ones(void **state) {
     (void)state;
     char key[FIRN_KEY_SIZE];
@@ -772,6 +772,8 @@ static void a_foreign_grant_closes_the_reserve(void **state) {
     closed(thief);
 }
 
+static void refill_of(firn_gen *gen, const char *key, int wanted);
+
 /* The process that itself meets the foreign grant issues nothing more of its window. */
 static void who_meets_a_foreign_grant_drops_the_window(void **state) {
     (void)state;
@@ -799,6 +801,32 @@ static void who_meets_a_foreign_grant_drops_the_window(void **state) {
     closed(thief);
 }
 
+/* Likewise a process whose window ends at the ceiling. */
+static void a_foreign_grant_at_the_ceiling_drops_the_window(void **state) {
+    (void)state;
+    char copy[400], key[FIRN_KEY_SIZE];
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    const uint64_t node = node_of(gen);
+    strcpy(key, key_of(gen));
+    copy_file(copy, "thief.db");
+    away = true;
+    run_for(gen, 59 * MINUTE + 52 * SECOND, 4 * SECOND);
+    firn_gen *thief = process_of(copy, "reserve_trust=1 reserve_nodes=1");
+    away = false;
+    refill_of(thief, key, FIRN_OK);
+    bool shut = false;
+    for (int s = 0; s < 20; s++) {
+        const bool issues = take(gen, NULL) == FIRN_OK;
+        assert_false(shut && issues && node_of(gen) == node);
+        shut = right_of(gen, key).state == FIRN__RIGHT_CLOSED;
+        pass(&world.clock, SECOND / 2);
+    }
+    assert_true(shut);
+    kill_process(gen);
+    kill_process(thief);
+}
+
 /* Another process of the machine met the foreign grant: at the next renewal nothing more of the
  * window is issued. */
 static void a_window_of_a_closed_reserve_is_dropped(void **state) {
@@ -820,7 +848,6 @@ static void a_window_of_a_closed_reserve_is_dropped(void **state) {
 }
 
 /* ---- refills --------------------------------------------------------------------------------- */
-
 
 static char watched_key[FIRN_KEY_SIZE];
 
@@ -1101,7 +1128,7 @@ static firn_store *store_at(const char *url_of) {
     return store;
 }
 
-/* Made anew under the same URL: it does not know what the reserve holds. */
+/* Made again under the same URL: it does not know what the reserve holds. */
 static void the_reserve_of_another_store_is_closed(void **state) {
     (void)state;
     char command[700], key[FIRN_KEY_SIZE];
@@ -1124,7 +1151,7 @@ static void the_reserve_of_another_store_is_closed(void **state) {
                      FIRN_OK);
     pass(&world.clock, 11 * SECOND);
     gen = process_of(file, "reserve_nodes=1");
-    assert_non_null(strstr(world.notice, "is another store"));
+    assert_non_null(strstr(world.notice, "so it is another store"));
     takes(gen);
     assert_true(strcmp(key_of(gen), key) != 0 || right_of(gen, key).first >= slot_now(gen) - 4000);
     closed(plain);
@@ -1285,6 +1312,7 @@ int main(void) {
         TEST(a_window_from_the_store_is_renewed),
         TEST(surplus_nodes_run_out),
         TEST(who_meets_a_foreign_grant_drops_the_window),
+        TEST(a_foreign_grant_at_the_ceiling_drops_the_window),
         TEST(a_pause_of_the_machine_is_no_wrong_clock),
         TEST(the_reserve_of_another_store_is_closed),
         TEST(a_floor_below_the_ceiling_closes_the_reserve),
