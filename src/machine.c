@@ -449,7 +449,7 @@ static int begin_reserve(firn__machine *machine, firn_error *error) {
     }
     if (code == FIRN_OK) {
         if (firn__machine_identify(machine, true, NULL) == FIRN_OK &&
-            booted) { /* it is there after all */
+            booted) { /* the store is there after all */
             code = firn__machine_bind(machine, &booted, error);
         }
     }
