@@ -464,7 +464,7 @@ static int begin_reserve(firn__machine *machine, firn_error *error) {
 }
 
 /* A store whose URL is only a kind may be any, and one in memory ends with its process. */
-static int check_store(const firn_store *store, firn_error *error) {
+static int check_has_place(const firn_store *store, firn_error *error) {
     const char *url = firn__store_url(store), *colon = strchr(url, ':');
     return colon != NULL && colon[1] != '\0'
                ? FIRN_OK
@@ -486,7 +486,7 @@ int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error)
     if (gen->keys.reserve_ms == 0) {
         return FIRN_OK;
     }
-    int code = check_store(gen->store, error);
+    int code = check_has_place(gen->store, error);
     if (code != FIRN_OK) {
         return code;
     }

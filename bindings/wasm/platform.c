@@ -383,7 +383,13 @@ const char *firn__store_url(const firn_store *store) {
     return "";
 }
 
-int firn__machine_open(firn_gen *gen, firn_error *error) {
+int firn__store_open_later(firn_store **store, const char *url, const firn_store_options *options,
+                           firn_error *error) {
+    return firn_store_open(store, url, options, error);
+}
+
+int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error) {
+    (void)module_dir;
     return gen->keys.reserve_ms == 0 ? FIRN_OK : no_store(error);
 }
 
