@@ -1126,14 +1126,20 @@ static const char *const choices[][2] = {
 };
 
 static const char *pair(const struct number *number, int64_t value) {
-    static char text[120];
+    static char text[500];
+    char reserve[400];
+    const char *folder = getenv("TMPDIR");
     bool lead = strcmp(number->name, "max_lead") == 0, back = strcmp(number->name, "max_back") == 0,
          window = strcmp(number->name, "window") == 0;
+    snprintf(reserve, sizeof reserve,
+             " reach=1h ns=longest unsafe=1 reserve_path=%.300s/reserve.db",
+             folder != NULL ? folder : FIRN_BUILD_DIR);
     snprintf(text, sizeof text, "%s=%" PRId64 "%s%s", number->name, value, number->unit,
-             lead     ? " max_back=0"
-             : back   ? " max_lead=10s"
-             : window ? " reach=10min ns=long"
-                      : "");
+             strcmp(number->name, "reserve") == 0 ? reserve
+             : lead                               ? " max_back=0"
+             : back                               ? " max_lead=10s"
+             : window                             ? " reach=10min ns=long"
+                                                  : "");
     return text;
 }
 
