@@ -1,24 +1,10 @@
 # SPDX-License-Identifier: MIT
 # ext/mariadb/gapless.sql in a real server: numbers belong to their transactions under rollbacks, savepoints, errors, kill -9,
 # deadlocks and XA; the chain, in the binary log too; rights; a lock that nobody releases; a dump and an older copy.
-. test/tap
+. test/gapless.tap
+mark=ERROR
 
-place=$TMPDIR/server
-trap 'test/engine stop "$place"' EXIT
-export ENGINE_OWNER=$$
-test/engine start mysql "$place" --log-bin=firn --server-id=1 --binlog-format=MIXED --log-bin-trust-function-creators=1 \
-    >"$TMPDIR/said" 2>&1
-case $? in
-0) ;;
-77)
-    skip "series without gaps in MariaDB" "MariaDB is not installed"
-    finish
-    ;;
-*)
-    fail "MariaDB starts" "$(cat "$TMPDIR/said")"
-    finish
-    ;;
-esac
+gapless_server mysql MariaDB --log-bin=firn --server-id=1 --binlog-format=MIXED --log-bin-trust-function-creators=1
 port=$(cat "$place/port") database=firn
 
 # client [OPTION...] <STATEMENTS: rows without their head.
@@ -28,22 +14,6 @@ client() {
 # ask STATEMENT...: one session, which continues after errors.
 ask() {
     printf '%s;\n' "$@" | client --force $database
-}
-# says SENTENCE EXPECTED STATEMENT...
-says() {
-    sentence=$1 wanted=$2
-    shift 2
-    same "$sentence" "$wanted" "$(ask "$@")"
-}
-# refuses SENTENCE WORDS STATEMENT...
-refuses() {
-    sentence=$1 words=$2
-    shift 2
-    said=$(ask "$@" | paste -sd' ')
-    case $said in
-    *ERROR*$words*) pass "$sentence" ;;
-    *) fail "$sentence" "$said" ;;
-    esac
 }
 next() {
     echo "SELECT firn_next_in('$1', NULL)"

@@ -2,45 +2,16 @@
 # ext/postgres/gapless.sql in a real server: numbers belong to their transactions under rollbacks, savepoints, errors, kill -9,
 # deadlocks, two-phase commit and every isolation level; the chain; rights; a lock that nobody releases; a standby, a
 # dump and an older copy.
-. test/tap
+. test/gapless.tap
+mark=ERROR:
 
-place=$TMPDIR/server
-trap 'test/engine stop "$place.standby"; test/engine stop "$place"' EXIT
-export ENGINE_OWNER=$$
-test/engine start postgres "$place" -c max_prepared_transactions=4 -c deadlock_timeout=20ms >"$TMPDIR/said" 2>&1
-case $? in
-0) ;;
-77)
-    skip "series without gaps in PostgreSQL" "PostgreSQL is not installed"
-    finish
-    ;;
-*)
-    fail "PostgreSQL starts" "$(cat "$TMPDIR/said")"
-    finish
-    ;;
-esac
+gapless_server postgres PostgreSQL -c max_prepared_transactions=4 -c deadlock_timeout=20ms
 PGHOST=127.0.0.1 PGPORT=$(cat "$place/port") PGUSER=firn PGDATABASE=postgres
 export PGHOST PGPORT PGUSER PGDATABASE
 
 # ask STATEMENT...: one session; the answers, and errors as "SQLSTATE: message".
 ask() {
     printf '%s;\n' "$@" | psql -XqAt -v VERBOSITY=verbose -v SHOW_CONTEXT=never 2>&1 | sed '/^LOCATION:/d'
-}
-# says SENTENCE EXPECTED STATEMENT...
-says() {
-    sentence=$1 wanted=$2
-    shift 2
-    same "$sentence" "$wanted" "$(ask "$@")"
-}
-# refuses SENTENCE WORDS STATEMENT...
-refuses() {
-    sentence=$1 words=$2
-    shift 2
-    said=$(ask "$@" | paste -sd' ')
-    case $said in
-    *ERROR:*$words*) pass "$sentence" ;;
-    *) fail "$sentence" "$said" ;;
-    esac
 }
 next() {
     echo "SELECT firn_next_in('$1')"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # ext/sqlite/gapless.sql: numbers belong to their transactions under rollbacks, savepoints, errors, conflict clauses and kill -9;
 # the chain, and what firn verify finds in it; an older copy.
-. test/tap
+. test/gapless.tap
+mark=rror
 
 library=$BUILD/libfirn_sqlite.so
 if ! [ -s "$library" ] || ! command -v sqlite3 >/dev/null; then
@@ -13,20 +14,6 @@ file=$TMPDIR/shop.db
 # ask STATEMENT...: one connection, which continues after errors. As sqlite3 of Debian 13: a schema is not trusted.
 ask() {
     printf '%s;\n' "$@" | sqlite3 -cmd ".load $library" -cmd 'PRAGMA trusted_schema = OFF' "${database:-$file}" 2>&1
-}
-says() {
-    sentence=$1 wanted=$2
-    shift 2
-    same "$sentence" "$wanted" "$(ask "$@")"
-}
-refuses() {
-    sentence=$1 words=$2
-    shift 2
-    said=$(ask "$@" | paste -sd' ')
-    case $said in
-    *rror*"$words"*) pass "$sentence" ;;
-    *) fail "$sentence" "$said" ;;
-    esac
 }
 take="INSERT INTO firn_next (series) VALUES ('plain')"
 last="SELECT last FROM firn_gapless WHERE name = 'plain'"

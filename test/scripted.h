@@ -376,4 +376,38 @@ static void finds(const firn_driver *driver) {
     assert_true(found);
 }
 
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static void answers_are_torn(void **state) {
+    (void)state;
+    no_slot_is_granted_twice(&firn_store_driver);
+}
+
+static int guessed_add(void *self, const firn_records *seen, firn_records *next,
+                       const firn_raise *raise, firn_error *error) {
+    const int code = firn_store_driver.add(self, seen, next, raise, error);
+    if (code == FIRN_EUNKNOWN) {
+        next->mark.high = seen->mark.high + raise->count;
+    }
+    return code == FIRN_EUNKNOWN ? FIRN_OK : code;
+}
+
+static int guessed_write(void *self, const firn_records *seen, firn_records *next, int which,
+                         firn_verb verb, firn_error *error) {
+    const int code = firn_store_driver.write(self, seen, next, which, verb, error);
+    return code == FIRN_EUNKNOWN ? FIRN_OK : code;
+}
+
+/* Injected: an unknown outcome is taken for done. */
+static void a_guess_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    if (driver.add != NULL) {
+        driver.add = guessed_add;
+    } else {
+        driver.write = guessed_write;
+    }
+    finds(&driver);
+}
+
 #endif

@@ -120,8 +120,7 @@ static PGresult *read_rows(const session *s, const char *ns, const char *key) {
     return out;
 }
 
-static bool tells;    /* false: injected bug, a commit does not say which session carried it out */
-static bool compares; /* false: an injected bug, a raise does not compare the namespace's record */
+static bool tells; /* false: injected bug, a commit does not say which session carried it out */
 
 /* The condition UNCHANGED, on the namespace's record `name`. */
 static bool is_unchanged(const session *s, const stored *name, const char *const *v) {
@@ -560,52 +559,6 @@ static int begin_program(void **state) {
     one_process = keeps_all = false;
     tells = compares = true;
     return start_over(state);
-}
-
-static void answers_are_torn(void **state) {
-    (void)state;
-    no_slot_is_granted_twice(&firn_store_driver);
-}
-
-static void a_process_notices_older_copies(void **state) {
-    (void)state;
-    one_process = keeps_all = true;
-    no_slot_is_granted_twice(&firn_store_driver);
-}
-
-static int unknown_is_done(void *self, const firn_records *seen, firn_records *next,
-                           const firn_raise *raise, firn_error *error) {
-    const int code = postgres_add(self, seen, next, raise, error);
-    if (code == FIRN_EUNKNOWN) {
-        next->mark.high = seen->mark.high + raise->count;
-    }
-    return code == FIRN_EUNKNOWN ? FIRN_OK : code;
-}
-
-static void a_guess_is_found(void **state) {
-    firn_driver driver = firn_store_driver;
-    (void)state;
-    driver.add = unknown_is_done;
-    finds(&driver);
-}
-
-static int hide_losses(void *self, firn_records *seen, bool surely, firn_error *error) {
-    const int code = postgres_read_records(self, seen, surely, error);
-    seen->losses = seen->ns_losses = 0;
-    return code;
-}
-
-static void a_hidden_loss_is_found(void **state) {
-    firn_driver driver = firn_store_driver;
-    (void)state;
-    driver.read = hide_losses;
-    finds(&driver);
-}
-
-static void a_missing_comparison_is_found(void **state) {
-    (void)state;
-    compares = false;
-    finds(&firn_store_driver);
 }
 
 static void a_commit_without_its_transaction_is_found(void **state) {

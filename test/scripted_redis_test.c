@@ -333,27 +333,6 @@ static void *driver_handle(void) {
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static void replies_are_torn(void **state) {
-    (void)state;
-    no_slot_is_granted_twice(&firn_store_driver);
-}
-
-static int unknown_is_done(void *self, const firn_records *seen, firn_records *next,
-                           const firn_raise *raise, firn_error *error) {
-    const int code = redis_add(self, seen, next, raise, error);
-    if (code == FIRN_EUNKNOWN) {
-        next->mark.high = seen->mark.high + raise->count;
-    }
-    return code == FIRN_EUNKNOWN ? FIRN_OK : code;
-}
-
-static void a_guess_is_found(void **state) {
-    firn_driver driver = firn_store_driver;
-    (void)state;
-    driver.add = unknown_is_done;
-    finds(&driver);
-}
-
 static bool never_lost(void *self, const firn_records *seen) {
     (void)self, (void)seen;
     return false;
@@ -384,7 +363,7 @@ static void a_missing_comparison_is_found(void **state) {
 
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(replies_are_torn, start_over),
+        cmocka_unit_test_setup(answers_are_torn, start_over),
         cmocka_unit_test_setup(a_guess_is_found, start_over),
         cmocka_unit_test_setup(a_hidden_loss_is_found, start_over),
         cmocka_unit_test_setup(a_reply_of_another_request_is_found, start_over),

@@ -75,6 +75,7 @@ typedef struct session {
 } session;
 
 static session sessions[SESSIONS];
+static bool compares; /* false: an injected bug, a record is not compared with what was seen */
 static unsigned backends;
 
 /* False: a lock is in the way. */
@@ -287,6 +288,33 @@ static enum fate draw_fate(session *s) {
     }
     s->closed |= fate == FATE_ENDED || (fate >= FATE_LOST && fate <= FATE_UNHEARD && ONE_IN(2));
     return fate;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static void a_process_notices_older_copies(void **state) {
+    (void)state;
+    one_process = keeps_all = true;
+    no_slot_is_granted_twice(&firn_store_driver);
+}
+
+static int hide_losses(void *self, firn_records *seen, bool surely, firn_error *error) {
+    const int code = firn_store_driver.read(self, seen, surely, error);
+    seen->losses = seen->ns_losses = 0;
+    return code;
+}
+
+static void a_hidden_loss_is_found(void **state) {
+    firn_driver driver = firn_store_driver;
+    (void)state;
+    driver.read = hide_losses;
+    finds(&driver);
+}
+
+static void a_missing_comparison_is_found(void **state) {
+    (void)state;
+    compares = false;
+    finds(&firn_store_driver);
 }
 
 #endif

@@ -407,28 +407,10 @@ static int begin_program(void **state) {
     return start_over(state);
 }
 
-static void answers_are_torn(void **state) {
-    (void)state;
-    no_slot_is_granted_twice(&firn_store_driver);
-}
-
 static void a_process_notices_older_copies(void **state) {
     (void)state;
     one_process = true;
     no_slot_is_granted_twice(&firn_store_driver);
-}
-
-static int unknown_is_done(void *self, const firn_records *seen, firn_records *next, int which,
-                           firn_verb verb, firn_error *error) {
-    const int code = zookeeper_write(self, seen, next, which, verb, error);
-    return code == FIRN_EUNKNOWN ? FIRN_OK : code;
-}
-
-static void a_guess_is_found(void **state) {
-    firn_driver driver = firn_store_driver;
-    (void)state;
-    driver.write = unknown_is_done;
-    finds(&driver);
 }
 
 static void a_missing_comparison_is_found(void **state) {
