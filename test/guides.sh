@@ -11,6 +11,8 @@ for page in start/choosing start/tutorial guides/migrating skill/SKILL; do
     XDG_STATE_HOME=$work/state
     export XDG_STATE_HOME
     mkdir -p "$work/state" && cd "$work" || exit 1
+    # Later commands take this node again. Else one in 1024 takes the node of the tutorial's job, whose IDs it prints.
+    firn new snowflake --node 0 >/dev/null 2>&1 || fail "docs/$page.md starts with a node that was used"
     # NUMBER.sh, NUMBER.text, and NUMBER.title: the heading above
     awk '
         /^```sh$/ { n++; file = sprintf("%02d.sh", n); print title >sprintf("%02d.title", n); next }
