@@ -259,7 +259,7 @@ static inline bool is_of_scheme(const id_stream *in, const firn_id *id) {
 }
 
 /* Are lines read in passing? Not while prefixes are counted; and only the most common forms of a
- * named scheme have nothing but constants to check. */
+ * named scheme have only constants to check. */
 static bool is_easy(const id_stream *in) {
     const bool number = in->form == FIRN_FORM_DEC || in->form == FIRN_FORM_UNSIGNED;
     return in->known && in->lead == 0 && in->form != FIRN_FORM_TYPEID &&
