@@ -174,7 +174,7 @@ model Order {
   fs.rmSync(folder, { recursive: true })
 }
 
-// Drizzle, with the column of SQLite that the page names, and with the ones that round.
+// Drizzle, with the column of SQLite that the page names, and with columns that round.
 async function tryDrizzle (sentence, core, db, run) {
   const table = core.sqliteTable || core.pgTable || core.mysqlTable
   const { integer = core.int, text, bigint } = core
