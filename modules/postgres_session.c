@@ -389,7 +389,7 @@ bool postgres_says(const PGresult *result, int column) {
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
-/* A server refused the connection, or there is none. libpq has no field for the SQLSTATE of such a
+/* A server refused the connection, or was not reached. libpq has no field for the SQLSTATE of such a
  * message, but begins its text with it: "FATAL:  53300: sorry, ...". */
 static int refused(postgres_store *store, firn_error *error) {
     char line[120], state[6] = "";
