@@ -48,7 +48,7 @@ static bool lite_load(void) {
 
 /* ---- when to fail --------------------------------------------------------------------------- */
 
-enum fault { FAULT_IO, FAULT_FULL, FAULT_MEMORY, FAULT_BUSY };
+enum fault { FAULT_IO, FAULT_FULL, FAULT_MEMORY, FAULT_BUSY, FAULT_SYNC };
 
 static struct {
     enum fault kind;
@@ -224,7 +224,7 @@ static int faulty_xTruncate(sqlite3_file *file, sqlite3_int64 size) {
 static int faulty_xSync(sqlite3_file *file, int flags) {
     struct image *image = ((faulty *)(void *)file)->image;
     (void)flags;
-    if (due(FAULT_IO)) {
+    if (due(FAULT_IO) || due(FAULT_SYNC)) {
         if (image != NULL) {
             memset(image->dirty, 0, sizeof image->dirty);
         }

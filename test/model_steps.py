@@ -4,7 +4,7 @@
 
     firn_sim --seed 1 --trace | test/model_steps.py [--self-check]
 
-The variables are those of model/reserve.pml (high, grant, used, twice, own), once for each key, with floors
+The variables are from model/reserve.pml (high, grant, used, twice, own), once for each key, with floors
 and copies of model/engine.pml. A line that these models do not allow is printed, and the status is 1. --self-check
 changes one value of a step at a time, in each way of CHANGES, and fails unless the trace is then refused.
 """
@@ -65,7 +65,7 @@ class Model:
             must(fits, "granted although the mark is %d with grant %x" % (high, last))
             must(slot == first, "granted from %d instead of %d" % (slot, first))
             must(self.asked.get((ns, key, grant)) in (None, (ns, key, holder, count, earliest, latest, own_high, own_grant)),
-                 "another request than was sent")
+                 "a request that nobody sent")
             self.marks[(ns, key)] = (first + count, grant)
             self.made.setdefault((ns, key, grant), set()).add((first, first + count))
         elif code == "BUSY":

@@ -698,7 +698,7 @@ static void an_answer_of_another_session_is_found(void **state) {
 /* Another client notices the reload, records it, and issues after the guard. */
 static void other_records_reload(void) {
     ((mysql_store *)handles[1])->checked_ms = 0;
-    (void)ask(1, 0, true); /* it has written, and wastes the slots */
+    (void)ask(1, 0, true); /* this client has written, and wastes the slots */
     assert_int_equal(ask(1, 0, true), FIRN_OK);
 }
 

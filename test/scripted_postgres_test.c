@@ -79,7 +79,7 @@ static const char *taken(void) {
     return live.server % 2 == 0 ? "" : "900;;900";
 }
 
-static bool marks_sessions; /* false: injected bug, a session is known by its process alone */
+static bool marks_sessions; /* false: injected bug, the process alone identifies a session */
 
 static const char *session_text(const session *s) {
     static char text[48];
