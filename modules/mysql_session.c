@@ -465,11 +465,12 @@ int maria_check_table(mysql_store *store, bool *lost, firn_error *error) {
         return code;
     }
     *lost = kept[0] != '\0';
-    if (*lost) {
-        code = maria_run(store, error, doubt_sql, MODULE_GONE_BACK);
-        store->last.high = code == FIRN_OK ? 0 : store->last.high;
+    if (!*lost) {
+        return maria_run(store, error, numbered_sql, number);
     }
-    return code == FIRN_OK ? maria_run(store, error, numbered_sql, number) : code;
+    code = maria_run(store, error, reloaded_sql, MODULE_GONE_BACK, number, kept);
+    store->last.high = code == FIRN_OK ? 0 : store->last.high;
+    return code;
 }
 
 /* Does the server still have this handle's last reservation? */

@@ -112,6 +112,13 @@ static const char numbered_sql[] = "UPDATE `@_namespace` SET layout = $ WHERE na
 static const char doubt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name"
                                 " SET n.identity = $, m.seal = '', m.met = m.met + 1";
 
+/* The table of marks was emptied or loaded: the same, and its new number in place of the number that
+ * was read. Of two processes that notice it, only the first changes anything. */
+static const char reloaded_sql[] =
+    "UPDATE `@_namespace` s JOIN `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name"
+    " SET n.identity = $, n.layout = IF(n.name = '', $, n.layout), m.seal = '', m.met = m.met + 1"
+    " WHERE s.name = '' AND s.layout = $";
+
 /* InnoDB shows a commit to other sessions before it is on disk. This write comes after that commit
  * in the log, so when it is on disk, the mark that was read is too. It must change a row, or
  * nothing would be synced. */

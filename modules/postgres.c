@@ -75,7 +75,7 @@ static int postgres_read_records(void *self, firn_records *seen, bool surely, fi
     PGresult *row;
     (void)surely; /* each read shows every earlier commit */
     int code = postgres_read(store, READ, values, &row, error);
-    if (code == FIRN_OK && strcmp(postgres_cell(row, 0, READ_BACKEND), store->backend) != 0) {
+    if (code == FIRN_OK && strcmp(postgres_cell(row, 0, READ_SESSION), store->session) != 0) {
         postgres_hang_up(store, false);
         code = postgres_pooled(store, error);
     } else if (code == FIRN_OK && strcmp(postgres_cell(row, 0, READ_MARKS), store->marks) != 0) {
@@ -138,7 +138,7 @@ static int raise_mark(postgres_store *store, const firn_records *seen, firn_reco
                             note,
                             next->layout,
                             module_digits(numbers[5], next->floor),
-                            store->backend,
+                            store->session,
                             store->marks,
                             store->taken,
                             module_digits(numbers[6], (int64_t)raise->grant),
@@ -176,7 +176,7 @@ static int commit(postgres_store *store, firn_verb verb, firn_error *error) {
     const module_points points = {NULL, firn__module_points[verb].request_sent, NULL};
     PGresult *done;
     int code = postgres_ask(store, COMMIT, NULL, &points, &done, error);
-    if (code == FIRN_OK && strcmp(postgres_cell(done, 0, 0), store->backend) != 0) {
+    if (code == FIRN_OK && strcmp(postgres_cell(done, 0, 0), store->session) != 0) {
         postgres_hang_up(store, false);
         code = module_unknown(error, where(store), "a pooler changed its session");
     }
@@ -215,7 +215,7 @@ static int write_namespace(postgres_store *store, const firn_records *seen,
                             says[seen->ns_known],
                             says[next->ns_losses == next->losses],
                             says[verb == FIRN_VERB_RELABEL],
-                            store->backend};
+                            store->session};
     PGresult *row;
     int code = postgres_read(store, NAME, values, &row, error);
     code = code != FIRN_OK || PQntuples(row) == 1 ? code : FIRN_WRITE_CHANGED;

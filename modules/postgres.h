@@ -16,12 +16,12 @@ typedef struct postgres_store {
     unsigned prepared, used;             /* a bit for each statement that this connection knows,
                                             or had once */
     bool inside;                         /* in the transaction of a verb */
-    bool unconfirmed;                 /* the server gave up waiting for a standby, and committed */
-    char backend[MODULE_NUMBER_SIZE]; /* the server's process */
-    char marks[MODULE_NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
-    char system[MODULE_NUMBER_SIZE];  /* the system identifier of the server */
-    char taken[2048];                 /* the extension's nodes, as last read: 2047 bytes at most */
-    const char *ns;                   /* of the verb */
+    bool unconfirmed; /* the server gave up waiting for a standby, and committed */
+    char session[2 * MODULE_NUMBER_SIZE]; /* PROCESS/TIME, as SESSION names it */
+    char marks[MODULE_NUMBER_SIZE];       /* the OID of the table of marks; "": not seen yet */
+    char system[MODULE_NUMBER_SIZE];      /* the system identifier of the server */
+    char taken[2048]; /* the extension's nodes, as last read: 2047 bytes at most */
+    const char *ns;   /* of the verb */
     char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE]; /* as last read */
     module_last last;
     bool suspect; /* a new connection shows an older mark */

@@ -125,7 +125,7 @@ enum greeting {
     GREET_READ_ONLY,
     GREET_FSYNC,
     GREET_WHOLE_PAGES,
-    GREET_BACKEND,
+    GREET_SESSION,
     GREET_NAMESPACES,
     GREET_MARKS,
     GREET_LOGGED,
@@ -488,7 +488,7 @@ static int check_pooler(postgres_store *store, size_t host, firn_error *error) {
     postgres_store other = *store;
     PGresult *result = NULL;
     enum outcome outcome;
-    if (strtol(store->backend, NULL, 10) == PQbackendPID(store->db)) {
+    if (strtol(store->session, NULL, 10) == PQbackendPID(store->db)) {
         return FIRN_OK;
     }
     other.db = NULL;
@@ -496,7 +496,8 @@ static int check_pooler(postgres_store *store, size_t host, firn_error *error) {
     if (code == FIRN_OK) {
         code = tell(&other, text, &result, &outcome, NULL);
     }
-    bool shared = code == FIRN_OK && strcmp(postgres_cell(result, 0, 0), store->backend) == 0;
+    bool shared = code == FIRN_OK &&
+                  strtol(postgres_cell(result, 0, 0), NULL, 10) == strtol(store->session, NULL, 10);
     PQclear(result);
     drop(&other);
     return shared ? postgres_pooled(store, error) : FIRN_OK;
@@ -575,8 +576,8 @@ static int greet(postgres_store *store, firn_error *error) {
             code = judge(store, result, &made, error);
         }
         if (code == FIRN_OK && made) {
-            snprintf(store->backend, sizeof store->backend, "%s",
-                     postgres_cell(result, 0, GREET_BACKEND));
+            snprintf(store->session, sizeof store->session, "%s",
+                     postgres_cell(result, 0, GREET_SESSION));
             snprintf(store->marks, sizeof store->marks, "%s",
                      postgres_cell(result, 0, GREET_MARKS));
             snprintf(store->system, sizeof store->system, "%s",

@@ -42,13 +42,19 @@ static const char create_sql[] =
     " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
     "ALTER TABLE \"@_mark\" ENABLE ALWAYS TRIGGER \"@_keep\"";
 
+/* Names the session: its process, whose ID the system may use again, and the time when greet_sql
+ * marked it, which no other session has. */
+#define SESSION "concat_ws('/', pg_backend_pid(), current_setting('firn_store.session', true))"
+
 /* Reads the settings of the session, and sets it up so that a commit is acknowledged only when it
  * is on disk, here and on synchronous standbys, and that a client which is gone holds no locks for
  * long. */
 static const char greet_sql[] =
     "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
     " current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,"
-    " pg_backend_pid(), to_regclass('\"@_namespace\"')::oid, to_regclass('\"@_mark\"')::oid,"
+    " pg_backend_pid() || '/' || set_config('firn_store.session',"
+    " extract(epoch FROM clock_timestamp())::text, false),"
+    " to_regclass('\"@_namespace\"')::oid, to_regclass('\"@_mark\"')::oid,"
     " (SELECT bool_and(relpersistence = 'p') FROM pg_class WHERE oid IN"
     " (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"'))),"
     " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
@@ -82,7 +88,7 @@ static const char greet_sql[] =
  * table and the extension's nodes are those that this handle knows. */
 #define UNCHANGED                                                                                  \
     " n.name = $1 AND n.layout = $9 AND n.floor = $10::bigint AND n.identity = " IDENTITY          \
-    " AND pg_backend_pid() = $11::int AND '\"@_mark\"'::regclass::oid = $12::oid"                  \
+    " AND " SESSION " = $11 AND '\"@_mark\"'::regclass::oid = $12::oid"                            \
     " AND " TAKEN " = $13"
 
 enum statement {
@@ -114,7 +120,7 @@ static const struct statement_text {
      * of this handle. */
     [READ] = {"firn_read",
               "WITH i AS (SELECT " IDENTITY " AS identity)"
-              " SELECT pg_backend_pid(), '\"@_mark\"'::regclass::oid, " TAKEN ","
+              " SELECT " SESSION ", '\"@_mark\"'::regclass::oid, " TAKEN ","
               " s.identity = 'new', s.identity = i.identity, a.identity = i.identity, a.layout,"
               " n.layout, n.identity = i.identity, n.floor, m.high, m.\"grant\" FROM i"
               " LEFT JOIN \"@_namespace\" s ON s.name = ''"
@@ -174,7 +180,7 @@ static const struct statement_text {
      * server could commit this at once, and be taken for one that lost nothing. */
     [NAME] = {"firn_name",
               "INSERT INTO \"@_namespace\" AS n (name, layout, identity, floor)"
-              " SELECT $1, $2, " IDENTITY ", $3::bigint WHERE pg_backend_pid() = $7::int"
+              " SELECT $1, $2, " IDENTITY ", $3::bigint WHERE " SESSION " = $7"
               " ON CONFLICT (name) DO UPDATE SET layout = excluded.layout,"
               " identity = CASE WHEN $5::boolean THEN excluded.identity ELSE n.identity END,"
               " floor = CASE WHEN $6::boolean THEN excluded.floor"
@@ -182,7 +188,7 @@ static const struct statement_text {
               " WHERE $4::boolean RETURNING floor",
               7},
     /* Names the session: a proxy may send COMMIT to another session, which commits nothing. */
-    [COMMIT] = {"firn_commit", "COMMIT; SELECT pg_backend_pid()", 0},
+    [COMMIT] = {"firn_commit", "COMMIT; SELECT " SESSION, 0},
     [ROLLBACK] = {"firn_rollback", "ROLLBACK", 0},
     [LIST_ALL] =
         {"firn_list_all",
@@ -221,7 +227,7 @@ static const struct statement_text {
 
 /* The columns of READ. */
 enum {
-    READ_BACKEND,
+    READ_SESSION,
     READ_MARKS,
     READ_TAKEN,
     READ_NEW,

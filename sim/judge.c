@@ -359,6 +359,9 @@ static void check_grant(const sim_maker *maker, const judge_reading *reading) {
     if (!maker->gen->reserved) {
         return;
     }
+    if (maker->gen->kind == FIRN__KIND_SLOTS) { /* a slot is one ID */
+        note("model|issue|%s|%s|%" PRId64, maker->ns, reading->key, slot_of(maker, reading));
+    }
     if (!is_granted(maker, key, slot_of(maker, reading), false)) {
         failed("g%d issued slot %" PRId64 " of %s/%s, which it was not granted", index_of(maker),
                slot_of(maker, reading), maker->ns, reading->key);

@@ -50,7 +50,7 @@ void wire_backup(void) {
         failed("the store cannot be copied");
     }
     sim.whole = false;
-    note("the store is backed up");
+    note("model|backup");
 }
 
 /* Messages under way do not reach the copy. */
@@ -62,7 +62,20 @@ void wire_restore(void) {
     floor_count = 0;
     memset(sim.letters, 0, sizeof sim.letters);
     sim.counts.restores++;
-    note("the store is restored");
+    note("model|restore");
+}
+
+typedef struct sought {
+    const char *key;
+    firn_mark mark;
+} sought;
+
+static int seek_mark(void *context, const firn_holding *holding) {
+    sought *self = context;
+    if (strcmp(holding->key, self->key) == 0) {
+        self->mark = holding->mark;
+    }
+    return 0;
 }
 
 /* Does as the engines' modules do once the store is known to have lost reservations
@@ -86,7 +99,11 @@ static int guard_against(const firn_request *request, firn_request *guarded, fir
         note("the floor of %s is %lld", request->ns, (long long)request->guard);
     }
     if (floors[i].slot > request->latest) {
-        *held = (firn_mark){floors[i].slot, 0};
+        sought mark = {request->key, {0, 0}};
+        sim.whole = true;
+        (void)firn_store_list(sim.store, request->ns, seek_mark, &mark, NULL);
+        sim.whole = false;
+        *held = mark.mark.high < floors[i].slot ? (firn_mark){floors[i].slot, 0} : mark.mark;
         return FIRN_EBUSY;
     }
     guarded->earliest = floors[i].slot > request->earliest ? floors[i].slot : request->earliest;
@@ -95,7 +112,24 @@ static int guard_against(const firn_request *request, firn_request *guarded, fir
 
 /* ---- carrying out ---------------------------------------------------------------------------- */
 
-int wire_carry_out(sim_maker *sender, const firn_request *wanted, int64_t *first, firn_mark *held) {
+/* The steps that test/model_steps.py compares with model/reserve.pml. */
+static void note_reserve(const char *step, const sim_maker *sender, const firn_request *request,
+                         int code, int64_t slot) {
+    note("model|%s|%s|%s|g%d|%lld|%lld|%lld|%lld|%llx|%lld|%llx|%s|%lld", step, request->ns,
+         request->key, (int)(group_of(sender) - sim.makers), (long long)request->count,
+         (long long)request->earliest, (long long)request->latest, (long long)request->own.high,
+         (unsigned long long)request->own.grant, (long long)request->guard,
+         (unsigned long long)request->grant, firn_errname(code), (long long)slot);
+}
+
+static void note_back(const char *step, const char *ns, const char *key, const firn_mark *mine,
+                      int64_t high, int code) {
+    note("model|%s|%s|%s|%lld|%llx|%lld|%s", step, ns, key, (long long)mine->high,
+         (unsigned long long)mine->grant, (long long)high, firn_errname(code));
+}
+
+static int carry_out(sim_maker *sender, const firn_request *wanted, int64_t *first,
+                     firn_mark *held) {
     firn_request guarded, *request = &guarded;
     int refused = guard_against(wanted, &guarded, held);
     if (refused != FIRN_OK) {
@@ -119,6 +153,16 @@ int wire_carry_out(sim_maker *sender, const firn_request *wanted, int64_t *first
     return code;
 }
 
+int wire_carry_out(sim_maker *sender, const firn_request *request, int64_t *first,
+                   firn_mark *held) {
+    const int code = carry_out(sender, request, first, held);
+    note_reserve("reserve", sender, request, code,
+                 code == FIRN_OK      ? *first
+                 : code == FIRN_EBUSY ? held->high
+                                      : 0);
+    return code;
+}
+
 int wire_carry_back(const char *ns, const char *key, const firn_mark *mine, int64_t high) {
     sim.whole = true;
     int code = firn_store_give_back(sim.store, ns, key, mine, high, NULL);
@@ -127,6 +171,7 @@ int wire_carry_back(const char *ns, const char *key, const firn_mark *mine, int6
         sim.counts.given_back++;
         judge_given(ns, key, high, mine->high);
     }
+    note_back("back", ns, key, mine, high, code);
     note("store: %.20s/%s back from %lld to %lld grant %llx: %s", ns, key, (long long)mine->high,
          (long long)high, (unsigned long long)mine->grant, firn_errname(code));
     return code;
@@ -209,6 +254,7 @@ static int wire_reserve(void *self, const firn_request *request, int64_t *first,
         sim.counts.outages++;
         return say(error, FIRN_ESTORE, "the store is out");
     }
+    note_reserve("send", self, request, FIRN_OK, 0);
     if (chance(sim.lost)) {
         sim.counts.lost_requests++;
         note("lost: the request %llx", (unsigned long long)request->grant);
@@ -229,6 +275,7 @@ static int wire_reserve(void *self, const firn_request *request, int64_t *first,
         note("lost: the reply to %llx", (unsigned long long)request->grant);
         return say(error, FIRN_EUNKNOWN, "nobody answered");
     }
+    note_reserve("reply", self, request, code, code == FIRN_OK ? granted : 0);
     *first = code == FIRN_OK ? granted : *first;
     *held = code == FIRN_EBUSY ? mark : *held;
     return code == FIRN_OK ? code : say(error, code, "no");
@@ -241,6 +288,7 @@ static int wire_give_back(void *self, const char *ns, const char *key, const fir
         return told == FIRN_OK ? told : say(error, told, "no");
     }
     judge_giving(self, ns, key, high, mine->high);
+    note_back("return", ns, key, mine, high, FIRN_OK);
     travel();
     if (sim.now < sim.outage_until) {
         return say(error, FIRN_ESTORE, "the store is out");

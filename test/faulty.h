@@ -48,7 +48,7 @@ static bool lite_load(void) {
 
 /* ---- when to fail --------------------------------------------------------------------------- */
 
-enum fault { FAULT_IO, FAULT_FULL, FAULT_MEMORY };
+enum fault { FAULT_IO, FAULT_FULL, FAULT_MEMORY, FAULT_BUSY, FAULT_SYNC };
 
 static struct {
     enum fault kind;
@@ -58,7 +58,12 @@ static struct {
     bool fired;
 } fault;
 
+static bool (*faulty_asks)(enum fault); /* decides instead, if it is set */
+
 static bool due(enum fault kind) {
+    if (faulty_asks != NULL) {
+        return faulty_asks(kind);
+    }
     if (fault.at == 0 || fault.kind != kind) {
         return false;
     }
@@ -159,7 +164,6 @@ PASS_OR_FAIL(xRead, SQLITE_IOERR_READ,
              size, int64)
 PASS_OR_FAIL(xFileSize, SQLITE_IOERR_FSTAT, (sqlite3_file * file, sqlite3_int64 *size),
              real_of(file), size)
-PASS_OR_FAIL(xLock, SQLITE_IOERR_LOCK, (sqlite3_file * file, int lock), real_of(file), lock)
 PASS_OR_FAIL(xShmMap, SQLITE_IOERR_SHMMAP,
              (sqlite3_file * file, int page, int size, int extend, void volatile **out),
              real_of(file), page, size, extend, out)
@@ -178,9 +182,16 @@ static int faulty_xClose(sqlite3_file *file) {
     return result;
 }
 
+static int faulty_xLock(sqlite3_file *file, int lock) {
+    return due(FAULT_BUSY) ? SQLITE_BUSY
+           : due(FAULT_IO) ? SQLITE_IOERR_LOCK
+                           : real_of(file)->pMethods->xLock(real_of(file), lock);
+}
+
 static int faulty_xShmLock(sqlite3_file *file, int position, int count, int flags) {
     bool lock = (flags & SQLITE_SHM_LOCK) != 0; /* to unlock never fails */
-    return lock && due(FAULT_IO)
+    return lock && due(FAULT_BUSY) ? SQLITE_BUSY
+           : lock && due(FAULT_IO)
                ? SQLITE_IOERR_SHMLOCK
                : real_of(file)->pMethods->xShmLock(real_of(file), position, count, flags);
 }
@@ -213,7 +224,7 @@ static int faulty_xTruncate(sqlite3_file *file, sqlite3_int64 size) {
 static int faulty_xSync(sqlite3_file *file, int flags) {
     struct image *image = ((faulty *)(void *)file)->image;
     (void)flags;
-    if (due(FAULT_IO)) {
+    if (due(FAULT_IO) || due(FAULT_SYNC)) {
         if (image != NULL) {
             memset(image->dirty, 0, sizeof image->dirty);
         }
@@ -248,12 +259,14 @@ static const sqlite3_io_methods faulty_methods = {
 /* ---- the file system ------------------------------------------------------------------------ */
 
 static sqlite3_vfs *real_vfs, faulty_vfs;
-static void (*faulty_opens_log)(void); /* called once, before the next log is opened */
+static void (*faulty_opens_log)(void);         /* called once, before the next log is opened */
+static bool (*faulty_keeps)(const char *path); /* does a power cut change it? NULL: yes */
 
 static int faulty_xOpen(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
                         int *out_flags) {
     faulty *self = (faulty *)(void *)file;
-    bool kept = path != NULL && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) != 0;
+    bool kept = path != NULL && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) != 0 &&
+                (faulty_keeps == NULL || faulty_keeps(path));
     int result;
     (void)vfs;
     self->base.pMethods = NULL;

@@ -125,6 +125,7 @@ static void mysql_is_printed(void **state) {
         {"number", number_sql[0]},
         {"number, MySQL", number_sql[1]},
         {"numbered", numbered_sql},
+        {"reloaded", reloaded_sql},
         {"read", read_sql},
         {"again", again_sql},
         {"raise", raise_sql},

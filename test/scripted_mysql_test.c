@@ -58,6 +58,7 @@ enum kind {
     NAMING_FIRST,
     NUMBERED,
     DOUBTING,
+    RELOADED,
     SETTLING,
     GIVING_BACK,
     NUMBER,
@@ -87,6 +88,7 @@ static const char *const patterns[KINDS] = {
     [NAMING_FIRST] = name_first_sql,
     [NUMBERED] = numbered_sql,
     [DOUBTING] = doubt_sql,
+    [RELOADED] = reloaded_sql,
     [SETTLING] = settle_sql,
     [GIVING_BACK] = give_back_sql,
     [NUMBER] = "SELECT TABLE_ID FROM information_schema.INNODB_SYS_TABLES",
@@ -268,6 +270,7 @@ static bool has_to_wait(session *s, enum kind kind, const char *const *v) {
     case BEARING:
     case NUMBERED:
     case DOUBTING:
+    case RELOADED:
         return is_locked(s, STORE_ROW);
     default:
         return false;
@@ -313,6 +316,12 @@ static void answer(session *s, enum kind kind, const char *const *v, reply *out)
         break;
     case DOUBTING:
         doubt_all(s, v[0]);
+        break;
+    case RELOADED:
+        if (is(see(s, STORE_ROW)->layout, v[2])) {
+            doubt_all(s, v[0]);
+            put_text(change(s, STORE_ROW)->layout, v[1]);
+        }
         break;
     case SETTLING:
         out->affected = see(s, mark_row(v[0], v[1]))->there;
@@ -489,12 +498,19 @@ static int lie_poll(const struct pollfd *set) {
     return 0;
 }
 
+static void (*before_reload)(void); /* called once, before a reload is recorded */
+
 int STDCALL mysql_send_query_start(int *ret, MYSQL *db, const char *text, unsigned long length) {
     session *s = session_of(db);
     bool witnessed;
     (void)length;
     const statement_sent sent = read_statement(text, &witnessed);
     scripted_disturb();
+    if (sent.which == RELOADED && before_reload != NULL) {
+        void (*call)(void) = before_reload;
+        before_reload = NULL;
+        call();
+    }
     memset(s->own.replies, 0, sizeof s->own.replies);
     s->own.at = 0;
     *ret = s->closed;
@@ -679,10 +695,32 @@ static void an_answer_of_another_session_is_found(void **state) {
     finds(&firn_store_driver);
 }
 
+/* Another client notices the reload, records it, and issues after the guard. */
+static void other_records_reload(void) {
+    ((mysql_store *)handles[1])->checked_ms = 0;
+    (void)ask(1, 0, true); /* this client has written, and wastes the slots */
+    assert_int_equal(ask(1, 0, true), FIRN_OK);
+}
+
+static void a_reload_is_counted_once(void **state) {
+    (void)state;
+    scripted_begin(&firn_store_driver);
+    faults = false;
+    live.made = ++loads;
+    before_reload = other_records_reload;
+    ((mysql_store *)handles[0])->checked_ms = 0;
+    (void)ask(0, 0, true);
+    assert_null(before_reload);
+    assert_string_not_equal(live.rows[NS_ROWS].identity, MODULE_GONE_BACK);
+    assert_int_equal(doubles, 0);
+    scripted_end();
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
+        cmocka_unit_test_setup(a_reload_is_counted_once, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),
         cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
         cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),

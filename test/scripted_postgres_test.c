@@ -20,11 +20,13 @@ typedef struct own_session {
     unsigned prepared; /* a bit for each statement */
     PGresult *result;  /* NULL: none, or it was fetched */
     bool answered;
-    unsigned first; /* the session that the client greeted */
+    unsigned greeted; /* the mark that the client gave it; 0: none */
+    char first[160];  /* the session that the client greeted */
     PQnoticeReceiver notice;
     void *self;
 } own_session;
 
+#define BACKENDS 3
 #include "scripted_sql.h"
 
 /* ---- the server ------------------------------------------------------------------------------ */
@@ -77,13 +79,26 @@ static const char *taken(void) {
     return live.server % 2 == 0 ? "" : "900;;900";
 }
 
+static bool marks_sessions; /* false: injected bug, the process alone identifies a session */
+
+static const char *session_text(const session *s) {
+    static char text[48];
+    const int length = snprintf(text, sizeof text, "%u", s->backend);
+    if (marks_sessions && s->own.greeted != 0) {
+        snprintf(text + length, sizeof text - (size_t)length, "/%u", s->own.greeted);
+    }
+    return text;
+}
+
 static PGresult *greet_client(session *s) {
-    s->own.first = s->backend;
+    static unsigned greetings;
+    s->own.greeted = ++greetings;
+    put_text(s->own.first, session_text(s));
     PGresult *out = make_result(PGRES_TUPLES_OK, GREET_MEDDLER + 1);
     put_truth(out, GREET_READ_ONLY, false);
     put_truth(out, GREET_FSYNC, true);
     put_truth(out, GREET_WHOLE_PAGES, true);
-    put_number(out, GREET_BACKEND, s->backend);
+    put_cell(out, GREET_SESSION, session_text(s));
     put_number(out, GREET_NAMESPACES, 1);
     put_number(out, GREET_MARKS, live.made);
     put_truth(out, GREET_LOGGED, true);
@@ -97,7 +112,7 @@ static PGresult *read_rows(const session *s, const char *ns, const char *key) {
     const stored *own = see(s, STORE_ROW), *name = see(s, ns_row(ns)),
                  *mark = see(s, mark_row(ns, key));
     PGresult *out = make_result(PGRES_TUPLES_OK, READ_COLUMNS);
-    put_number(out, READ_BACKEND, s->backend);
+    put_cell(out, READ_SESSION, session_text(s));
     put_number(out, READ_MARKS, live.made);
     put_cell(out, READ_TAKEN, taken());
     put_truth(out, READ_NEW, is(own->identity, "new"));
@@ -125,7 +140,7 @@ static bool tells; /* false: injected bug, a commit does not say which session c
 /* The condition UNCHANGED, on the namespace's record `name`. */
 static bool is_unchanged(const session *s, const stored *name, const char *const *v) {
     return (name->there && is(name->layout, v[8]) && name->number == atoll(v[9]) &&
-            is(name->identity, identity()) && s->backend == (unsigned)atoi(v[10]) &&
+            is(name->identity, identity()) && is(v[10], session_text(s)) &&
             live.made == (unsigned)atoi(v[11]) && is(v[12], taken())) ||
            !compares;
 }
@@ -181,7 +196,7 @@ static PGresult *give_back(session *s, const char *const *v) {
 static PGresult *name_space(session *s, const char *const *v) {
     stored *name = change(s, ns_row(v[0]));
     const int64_t floor = atoll(v[2]);
-    if ((name->there && !is(v[3], "true")) || (compares && s->backend != (unsigned)atoi(v[6]))) {
+    if ((name->there && !is(v[3], "true")) || (compares && !is(v[6], session_text(s)))) {
         return made(false, 0);
     }
     if (!name->there || is(v[4], "true")) {
@@ -248,10 +263,13 @@ static PGresult *answer(session *s, const statement_sent *sent) {
     case DOUBT:
         doubt_all(s);
         break;
-    case COMMIT:
+    case COMMIT: {
         tx_end(s, true);
         s->odd = false;
-        return made(true, tells ? s->backend : s->own.first);
+        PGresult *out = make_result(PGRES_TUPLES_OK, 1);
+        put_cell(out, 0, tells ? session_text(s) : s->own.first);
+        return out;
+    }
     case ROLLBACK:
         tx_end(s, false);
         s->odd = false;
@@ -272,7 +290,7 @@ static bool run_statement(session *s, const statement_sent *sent) {
 static void session_clear(session *s) {
     PQclear(s->own.result);
     s->own.result = NULL;
-    s->own.prepared = 0;
+    s->own.prepared = s->own.greeted = 0;
     s->waits = false;
 }
 
@@ -563,13 +581,19 @@ static void *driver_handle(void) {
 
 static int begin_program(void **state) {
     one_process = keeps_all = false;
-    tells = compares = true;
+    tells = compares = marks_sessions = true;
     return start_over(state);
 }
 
 static void a_commit_without_its_transaction_is_found(void **state) {
     (void)state;
     tells = false;
+    finds(&firn_store_driver);
+}
+
+static void a_process_that_is_used_again_is_found(void **state) {
+    (void)state;
+    marks_sessions = false;
     finds(&firn_store_driver);
 }
 
@@ -581,6 +605,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
         cmocka_unit_test_setup(a_missing_comparison_is_found, begin_program),
         cmocka_unit_test_setup(a_commit_without_its_transaction_is_found, begin_program),
+        cmocka_unit_test_setup(a_process_that_is_used_again_is_found, begin_program),
     };
     scripted_choose(count, arguments);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "scripted.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,10 @@ static bool is(const char *a, const char *b) {
 
 #ifndef FAULTS_IN
 #define FAULTS_IN 8 /* statements */
+#endif
+
+#ifndef BACKENDS
+#define BACKENDS UINT_MAX /* numbers of sessions, which are used again */
 #endif
 
 enum { SESSIONS = 256, WORDS = 16 };
@@ -158,7 +163,7 @@ static void tx_drop(const session *s) {
 /* A proxy or a pool continues with another session. */
 static void session_renew(session *s) {
     tx_drop(s);
-    s->backend = ++backends;
+    s->backend = 1 + backends++ % BACKENDS;
     s->odd = faults && ONE_IN(4);
     session_clear(s);
 }

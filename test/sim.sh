@@ -45,6 +45,18 @@ first=$(trace)
 second=$(trace)
 same "a seed replays the same run" "$first" "$second"
 
+# Traces of some seeds: each step is one of the models.
+steps=400
+! short || steps=100
+seed=0
+while [ $((seed += 1)) -le $steps ]; do
+    "$programs/firn_sim" --seed $seed --trace
+done | grep -E 'model\||^seed ' >"$logs/steps"
+simulate test/model_steps.py <"$logs/steps"
+same "the steps of $steps seeds are steps of the model" 0 "$status"
+simulate test/model_steps.py --self-check <"$logs/steps"
+same "a trace with one changed value is refused, for each kind of value" 0 "$status"
+
 simulate "$programs/firn_sim" --self-check
 same "a duplicate that is shown to the judge is found" 1 "$status"
 

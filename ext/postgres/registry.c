@@ -104,7 +104,7 @@ static int read_records(void *self, firn_records *seen, bool surely, firn_error 
     for (int i = 0; i < READ_COLUMNS; i++) {
         cells[i] = cell(i);
     }
-    strlcpy(state->backend, cells[READ_BACKEND], sizeof state->backend);
+    strlcpy(state->backend, cells[READ_SESSION], sizeof state->backend);
     strlcpy(state->marks, cells[READ_MARKS], sizeof state->marks);
     strlcpy(state->taken, cells[READ_TAKEN], sizeof state->taken);
     postgres_take_records(seen, cells, state->layout, state->shut);
