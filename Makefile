@@ -35,11 +35,12 @@ uninstall:
 test-build:
 	$(CONFIGURE) -B $(BUILD) -DFIRN_TESTS=ON -DFIRN_WERROR=ON $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")
 	$(COMPILE) $(BUILD) -j$(JOBS)
-# Here they are not: gcc sees truncations that are none once its sanitizers have rewritten the code.
+# Here they are not: gcc sees truncations that are none once its sanitizers have rewritten the code. SHORT=1: only the programs
+# of the short tests.
 sanitize:
-	$(CONFIGURE) -B $(ADDRESS) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DFIRN_SANITIZE=address,undefined
+	$(CONFIGURE) -B $(ADDRESS) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DFIRN_SHORT=$(if $(SHORT),ON,OFF) -DFIRN_SANITIZE=address,undefined
 	$(COMPILE) $(ADDRESS) -j$(JOBS)
-	$(CONFIGURE) -B $(THREAD) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DFIRN_SANITIZE=thread
+	$(CONFIGURE) -B $(THREAD) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DFIRN_SHORT=$(if $(SHORT),ON,OFF) -DFIRN_SANITIZE=thread
 	$(COMPILE) $(THREAD) -j$(JOBS)
 # For valgrind, which sees whoever uses memory that nobody has written: no flag may write it first. Optimised a little, and
 # so gcc warns of what it cannot follow.
@@ -50,7 +51,7 @@ fuzz:
 	CC=$(CLANG) $(CONFIGURE) -B $(FUZZ) -DFIRN_FUZZ=ON -DFIRN_WERROR=ON
 	$(COMPILE) $(FUZZ) -j$(JOBS)
 
-test: test-build sanitize
+test: test-build
 	BUILD=$(BUILD) test/run-all --short
 # All of it in full, with the programs that test leaves out (test/long).
 test-long: test-build sanitize memory fuzz

@@ -12,10 +12,10 @@ of() {
 }
 
 # Data (vectors, corpora) and files whose form is Debian's cannot carry the line; LICENSE is the licence.
-for file in $(of '' | grep -vE '^(LICENSE|LICENSES/MIT.txt|debian/(changelog|copyright|source/format)|fuzz/corpus/.*|test/data/.*|.*\.(tsv|csv|png|svg|wasm))$'); do
-    [ "$(head -n 5 "$file" | grep -c 'SPDX-License-Identifier: MIT')" = 1 ] || spdx="${spdx:-} $file"
-done
-same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
+unlike=$(of '' | grep -vE '^(LICENSE|LICENSES/MIT.txt|debian/(changelog|copyright|source/format)|fuzz/corpus/.*|test/data/.*|.*\.(tsv|csv|png|svg|wasm))$' |
+    tr '\n' '\0' | xargs -0 awk 'FNR == 1 { lines[FILENAME] = 0 } /SPDX-License-Identifier: MIT/ { lines[FILENAME]++ } FNR == 5 { nextfile }
+        END { for (i = 1; i < ARGC; i++) if (lines[ARGV[i]] != 1) print ARGV[i] }')
+same "each file says its licence in one SPDX line at its head" "" "$unlike"
 check "and the licence is where REUSE looks for it" cmp LICENSE LICENSES/MIT.txt
 
 # shellcheck disable=SC2086
@@ -65,13 +65,15 @@ else
     skip "$explicit" "clang or jq is missing"
 fi
 
-for file in $(of '^(src|modules|common|packaging|sim|test)/[^/]*\.c$|^(cmd|lab|server|bench)/.*\.c$'); do
-    grep -qF "/$file" "$BUILD/compile_commands.json" || unbuilt="${unbuilt:-} $file"
-done
+unbuilt=$(of '^(src|modules|common|packaging|sim|test)/[^/]*\.c$|^(cmd|lab|server|bench)/.*\.c$' | while read -r file; do echo "$file /$file\""; done |
+    awk 'FNR == NR { built = built $0 "\n"; next } !index(built, $2) { print $1 }' "$BUILD/compile_commands.json" -)
+included=$(grep -hrE '#include "' src modules common cmd lab server packaging sim test fuzz bench ext bindings | sed -n 's|.*#include "\([^"]*/\)\{0,1\}\([^"]*\)".*|/\2|p' | sort -u)
 for file in $(of '\.(h|def)$' | grep -vE '^(include|packaging/static)/|^test/counted[.]h$'); do # make coverage includes the last
-    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules common cmd lab server packaging sim test fuzz bench ext bindings || unbuilt="${unbuilt:-} $file"
+    case "$included
+" in *"/${file##*/}
+"*) ;; *) unbuilt="$unbuilt $file" ;; esac
 done
-same "every C file is built and every header and list included" "" "${unbuilt:-}"
+same "every C file is built and every header and list included" "" "$unbuilt"
 
 for file in $(of '^test/[^/]*$' | grep -vE '\.(c|h|sh)$') $(of '^docs/.*\.sh$'); do
     grep -qrF --include=run --include=Makefile --include='*.sh' --include='run-all' --include=bare --include=arch --include=systemd --include='*.[ch]' --include=CMakeLists.txt \

@@ -597,7 +597,7 @@ class Forks(unittest.TestCase):
 
     def test_nothing_is_issued_twice(self):
         with tempfile.TemporaryDirectory() as folder:
-            for scheme, store in (("snowflake", "sqlite:%s/ids.db" % folder), ("uuid7", None), ("objectid", None)):
+            for scheme, store in (("snowflake", "sqlite:%s/ids.db?busy=60s" % folder), ("uuid7", None), ("objectid", None)):
                 with firn.open(scheme, store=store) as gen:
                     out = self.issued(gen)
                     self.assertEqual(len(out), 4 * 300 + 200)

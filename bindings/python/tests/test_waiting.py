@@ -2,7 +2,8 @@
 """Calls that wait while a store is stopped, and their state in a fork: renewers, coroutines, signals, the end.
 
 Each scenario runs in its own process. SQLite is stopped by a lock of another process, PostgreSQL by a proxy that keeps
-what the client says. A call that waits where it must not, waits until the store continues, which is a failure."""
+what the client says. A call that waits where it must not, waits until the store continues, which is a failure. On a
+busy machine several processes may hold the lock of one SQLite file for longer than the default of 5 s: busy=60s."""
 import os
 import subprocess
 import sys
@@ -168,7 +169,7 @@ asyncio.run(main())
     def test_anext_of_segments_and_of_generators_that_wait(self):
         self.run_on_sqlite(r"""
 async def main():
-    url = real + "?unsafe=1"
+    url = real + "?unsafe=1&busy=60s"
     with firn.Segment("orders", kind="segment", step=100, store=url) as segment:
         got = [await segment.anext() for _ in range(50)]
         assert segment._now() == got[-1] + 1 and got == sorted(set(got)), got
@@ -247,7 +248,7 @@ gen.close()
 
     def test_renewers_end_before_a_fork_and_begin_after_it(self):
         self.run_on_sqlite(r"""
-url = real + "?unsafe=1"
+url = real + "?unsafe=1&busy=60s"
 gens = [firn.open("snowflake", store=url, window="1s") for _ in range(3)]
 before = threads()
 assert before == 1, "a thread of a generator that issued nothing"
@@ -280,7 +281,7 @@ assert threads() == 1
 
     def test_a_host_that_forks_without_python(self):
         self.run_on_sqlite(r"""
-url = real + "?unsafe=1"
+url = real + "?unsafe=1&busy=60s"
 gen = firn.open("snowflake", store=url, window="1s")
 ids = [gen.next()]
 for _ in range(20):
@@ -298,7 +299,7 @@ assert len(set(ids)) == 41
 
     def test_a_child_closes_what_other_threads_of_its_parent_use(self):
         self.run_on_sqlite(r"""
-gen, segment, end = firn.open("uuid7"), firn.Segment("a", store=real + "?unsafe=1"), threading.Event()
+gen, segment, end = firn.open("uuid7"), firn.Segment("a", store=real + "?unsafe=1&busy=60s"), threading.Event()
 def work(call):
     while not end.is_set():
         call()
@@ -330,7 +331,7 @@ assert children == [0] * 10, children
                 out.write(r"""
 import multiprocessing, sys, threading
 import firn
-gen, url = None, "sqlite:%s/ids.db?unsafe=1" % sys.argv[1]
+gen, url = None, "sqlite:%s/ids.db?unsafe=1&busy=60s" % sys.argv[1]
 
 def work(_):
     global gen
@@ -364,7 +365,7 @@ if __name__ == "__main__":
 class Ends(Scenario):
     def test_a_generator_that_is_collected_ends_its_thread_and_gives_its_window_back(self):
         self.run_on_sqlite(r"""
-url, ids = real + "?unsafe=1", []
+url, ids = real + "?unsafe=1&busy=60s", []
 for _ in range(20):
     # In use, if no window was given back:
     gens = [firn.open("snowflake", store=url, node=node, window="10s", max_wait="3s") for node in range(5)]
@@ -395,7 +396,7 @@ until(lambda: threads() == 1)
 import resource
 if os.getuid() == 0:
     os.setgid(65534), os.chmod(os.path.dirname(real.partition(":")[2]), 0o777), os.setuid(65534)
-gen = firn.open("snowflake", store=real + "?unsafe=1", window="500ms")
+gen = firn.open("snowflake", store=real + "?unsafe=1&busy=60s", window="500ms")
 resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 ids = [gen.next()]
 if threads() > 1:
