@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FF1 of NIST SP 800-38G over numbers of 6 to 19 decimal digits, or of 20 to 128 bits: a
- * permutation chosen by a key of 128 bits and a tweak. AES is libcrypto's, or that of aes128.h where FIRN_FF1
+ * permutation chosen by a key of 128 bits and a tweak. AES is libcrypto's, or the one of aes128.h where FIRN_FF1
  * makes the cipher a part of the library; the rounds are here. Uses nothing of libfirn. */
 #include "module.h"
 

@@ -163,7 +163,7 @@ function firnApi (native, generators) {
     return outOf(args, call('pack', ...args, pairs(fields)))
   }
 
-  // The addon's reader of a scheme of the list, one call for an ID. The other calls read whatever it does not, and have the errors.
+  // The addon's reader of a scheme of the list, one call for an ID. The other calls read all other IDs, and have the errors.
   const readers = new Map()
   function readerOf (scheme) {
     const known = readers.get(scheme)
