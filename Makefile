@@ -74,8 +74,8 @@ known-packages:
 known-frameworks: all
 	BUILD=$(BUILD) test/frameworks/run
 
-# The core as WebAssembly: the same bytes from the same sources with Debian 12's clang-14, lld-14 and wasi-libc. It is in the
-# tree, so that nothing else needs these; a change of what it contains goes into one commit with it.
+# The core as WebAssembly: the same bytes from the same sources with Debian 12's clang-14, lld-14 and wasi-libc. The files are
+# in the tree, so that nothing else needs these; a change of what they contain goes into one commit with them.
 wasm:
 	bindings/wasm/compile.sh bindings/wasm/firn.wasm
 

@@ -1,62 +1,70 @@
 /* SPDX-License-Identifier: MIT */
 /* FF1 of NIST SP 800-38G over numbers of 6 to 19 decimal digits, or of 20 to 128 bits: a
- * permutation chosen by a key of 128 bits and a tweak. AES is libcrypto's, used by nothing else in
- * firn; the rounds are here. Uses nothing of libfirn. */
+ * permutation chosen by a key of 128 bits and a tweak. AES is libcrypto's, or the one of aes128.h where FIRN_FF1
+ * makes the cipher a part of the library; the rounds are here. Uses nothing of libfirn. */
 #include "module.h"
+
+#ifdef FIRN_FF1
+#include "aes128.h"
+#else
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#endif
 
 #include <endian.h>
 #include <firn/cipher.h>
-
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 10, BLOCK = 16, TWEAK_MAX = 32, MESSAGE_MAX = TWEAK_MAX + 2 * BLOCK };
-enum { BATCH = 64 }; /* numbers whose blocks of one round are one call of libcrypto */
+enum {
+    FF1_ROUNDS = 10,
+    AES_BLOCK = 16,
+    FF1_TWEAK_MAX = 32,
+    FF1_MESSAGE_MAX = FF1_TWEAK_MAX + 2 * AES_BLOCK
+};
+enum { FF1_BATCH = 64 }; /* numbers whose blocks of one round are one call of libcrypto */
 
 /* The standard's smallest domain has 10^6 numbers; the greatest ones have halves of 64 bits. */
 static const struct { uint32_t radix, least, most; } lengths[] = {{10, 6, 19}, {2, 20, 128}};
 
 /* Shared by one key, tweak and length; the names are the standard's. */
-typedef struct cipher {
+typedef struct ff1_cipher {
     EVP_CIPHER_CTX *aes;
-    bool binary;         /* radix 2; else 10 */
-    uint64_t power[2];   /* of the radix: to u and to v, u + v digits in all; 0: 2^64 */
-    size_t b;            /* bytes of a half as a number, 2..8 */
-    size_t d;            /* bytes of a round's number: 8 or 12 */
-    uint8_t last[BLOCK]; /* the last block that a round encrypts, before the round's number and the
+    bool binary;       /* radix 2; else 10 */
+    uint64_t power[2]; /* of the radix: to u and to v, u + v digits in all; 0: 2^64 */
+    size_t b;          /* bytes of a half as a number, 2..8 */
+    size_t d;          /* bytes of a round's number: 8 or 12 */
+    uint8_t
+        last[AES_BLOCK]; /* the last block that a round encrypts, before the round's number and the
                           * half are in its end: all else is the same in every round */
-} cipher;
+} ff1_cipher;
 
-FIRN_API extern const firn_cipher_ops firn_cipher_module;
-
-static bool encrypt_blocks(const cipher *c, uint8_t (*blocks)[BLOCK], size_t count) {
-    int size = 0, wanted = (int)count * BLOCK;
+static bool encrypt_blocks(const ff1_cipher *c, uint8_t (*blocks)[AES_BLOCK], size_t count) {
+    int size = 0, wanted = (int)count * AES_BLOCK;
     return EVP_EncryptUpdate(c->aes, blocks[0], &size, blocks[0], wanted) == 1 && size == wanted;
 }
 
 /* Eight bytes, the most significant first. */
-static uint64_t load(const uint8_t bytes[8]) {
+static uint64_t load_big(const uint8_t bytes[8]) {
     uint64_t number;
     memcpy(&number, bytes, 8);
     return be64toh(number);
 }
 
 static void xor_into(uint8_t bytes[8], uint64_t number) {
-    number = htobe64(load(bytes) ^ number);
+    number = htobe64(load_big(bytes) ^ number);
     memcpy(bytes, &number, 8);
 }
 
-static uint64_t modulo_power(const cipher *c, uint64_t number, uint64_t power) {
+static uint64_t modulo_power(const ff1_cipher *c, uint64_t number, uint64_t power) {
     return c->binary ? number & (power - 1) : number % power;
 }
 
 /* The number of a round: the first d bytes of a CBC-MAC, modulo one of the powers. */
-static uint64_t round_number(const cipher *c, const uint8_t mac[BLOCK], uint64_t power) {
+static uint64_t round_number(const ff1_cipher *c, const uint8_t mac[AES_BLOCK], uint64_t power) {
     uint64_t number = 0;
     if (c->binary) { /* 2^64 is a multiple of the power */
-        return load(mac + c->d - 8) & (power - 1);
+        return load_big(mac + c->d - 8) & (power - 1);
     }
     for (size_t i = 0; i < c->d; i += 2) { /* the power has at most 34 bits: nothing overflows */
         number = (number << 16 | (uint64_t)mac[i] << 8 | mac[i + 1]) % power;
@@ -65,15 +73,15 @@ static uint64_t round_number(const cipher *c, const uint8_t mac[BLOCK], uint64_t
 }
 
 /* Round i of one batch. The block of a number depends on the half that the round keeps. */
-static bool do_round(const cipher *c, uint8_t (*blocks)[BLOCK], uint8_t i, firn_halves *numbers,
-                     size_t count, bool back) {
+static bool do_round(const ff1_cipher *c, uint8_t (*blocks)[AES_BLOCK], uint8_t i,
+                     firn_halves *numbers, size_t count, bool back) {
     const uint64_t power = c->power[i % 2];
-    uint8_t last[BLOCK];
-    memcpy(last, c->last, BLOCK);
-    last[BLOCK - 1 - c->b] ^= i;
+    uint8_t last[AES_BLOCK];
+    memcpy(last, c->last, AES_BLOCK);
+    last[AES_BLOCK - 1 - c->b] ^= i;
     for (size_t n = 0; n < count; n++) {
-        memcpy(blocks[n], last, BLOCK);
-        xor_into(blocks[n] + BLOCK - 8, back ? numbers[n].first : numbers[n].second);
+        memcpy(blocks[n], last, AES_BLOCK);
+        xor_into(blocks[n] + AES_BLOCK - 8, back ? numbers[n].first : numbers[n].second);
     }
     if (!encrypt_blocks(c, blocks, count)) {
         return false;
@@ -91,18 +99,18 @@ static int failed(firn_error *error) {
     return module_fail(error, FIRN_ESYSTEM, "libcrypto gives no AES-128: install OpenSSL's own");
 }
 
-static int do_rounds(const cipher *c, firn_halves *numbers, size_t count, bool back,
+static int do_rounds(const ff1_cipher *c, firn_halves *numbers, size_t count, bool back,
                      firn_error *error) {
-    uint8_t blocks[BATCH][BLOCK];
+    uint8_t blocks[FF1_BATCH][AES_BLOCK];
     bool good = true;
     for (size_t done = 0, size; good && done < count; done += size) {
-        size = count - done < BATCH ? count - done : BATCH;
-        for (uint8_t i = 0; good && i < ROUNDS; i++) {
-            const uint8_t round = back ? (uint8_t)(ROUNDS - 1 - i) : i;
+        size = count - done < FF1_BATCH ? count - done : FF1_BATCH;
+        for (uint8_t i = 0; good && i < FF1_ROUNDS; i++) {
+            const uint8_t round = back ? (uint8_t)(FF1_ROUNDS - 1 - i) : i;
             good = do_round(c, blocks, round, numbers + done, size, back);
         }
     }
-    OPENSSL_cleanse(blocks, (count < BATCH ? count : BATCH) * BLOCK);
+    OPENSSL_cleanse(blocks, (count < FF1_BATCH ? count : FF1_BATCH) * AES_BLOCK);
     return good ? FIRN_OK : failed(error);
 }
 
@@ -115,7 +123,7 @@ static int ff1_decrypt(void *self, firn_halves *numbers, size_t count, firn_erro
 }
 
 /* The widths that follow from u and v. */
-static void measure(cipher *c, uint32_t radix, uint32_t u, uint32_t v) {
+static void measure(ff1_cipher *c, uint32_t radix, uint32_t u, uint32_t v) {
     uint32_t bits = 0;
     c->binary = radix == 2;
     c->power[0] = c->power[1] = 1;
@@ -132,31 +140,32 @@ static void measure(cipher *c, uint32_t radix, uint32_t u, uint32_t v) {
 
 /* Computes the values that follow from the number of digits and the tweak: the MAC of P and of all
  * blocks of Q but the last one, and what is in that. */
-static bool prepare(cipher *c, uint32_t radix, uint32_t length, const uint8_t *tweak,
+static bool prepare(ff1_cipher *c, uint32_t radix, uint32_t length, const uint8_t *tweak,
                     size_t tweak_size) {
     const uint32_t u = length / 2;
-    uint8_t mac[1][BLOCK] = {{1, 2, 1, 0, 0, (uint8_t)radix, ROUNDS, (uint8_t)u, 0, 0, 0,
-                              (uint8_t)length, 0, 0, 0, (uint8_t)tweak_size}};
-    uint8_t q[MESSAGE_MAX] = {0};
+    uint8_t mac[1][AES_BLOCK] = {{1, 2, 1, 0, 0, (uint8_t)radix, FF1_ROUNDS, (uint8_t)u, 0, 0, 0,
+                                  (uint8_t)length, 0, 0, 0, (uint8_t)tweak_size}};
+    uint8_t q[FF1_MESSAGE_MAX] = {0};
     measure(c, radix, u, length - u);
-    const size_t q_size = (tweak_size + 1 + c->b + BLOCK - 1) / BLOCK * BLOCK; /* zero padding */
+    const size_t q_size =
+        (tweak_size + 1 + c->b + AES_BLOCK - 1) / AES_BLOCK * AES_BLOCK; /* zero padding */
     if (tweak_size > 0) {
         memcpy(q, tweak, tweak_size);
     }
-    for (size_t position = 0; position < q_size; position += BLOCK) {
+    for (size_t position = 0; position < q_size; position += AES_BLOCK) {
         if (!encrypt_blocks(c, mac, 1)) {
             return false;
         }
-        for (size_t i = 0; i < BLOCK; i++) {
+        for (size_t i = 0; i < AES_BLOCK; i++) {
             mac[0][i] ^= q[position + i];
         }
     }
-    memcpy(c->last, mac[0], BLOCK);
+    memcpy(c->last, mac[0], AES_BLOCK);
     return true;
 }
 
 static void ff1_close(void *self) {
-    cipher *c = self;
+    ff1_cipher *c = self;
     EVP_CIPHER_CTX_free(c->aes); /* wipes the key */
     OPENSSL_cleanse(c, sizeof *c);
     free(c);
@@ -165,14 +174,14 @@ static void ff1_close(void *self) {
 static int check_sizes(uint32_t radix, uint32_t length, size_t tweak_size, firn_error *error) {
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         if (lengths[i].radix == radix && length >= lengths[i].least && length <= lengths[i].most &&
-            tweak_size <= TWEAK_MAX) {
+            tweak_size <= FF1_TWEAK_MAX) {
             return FIRN_OK;
         }
     }
     return module_fail(error, FIRN_ERANGE,
                        "FF1 of %u digits of radix %u with a tweak of %zu bytes: 6 to 19 of radix "
                        "10, or 20 to 128 of radix 2, and a tweak of at most %d",
-                       (unsigned)length, (unsigned)radix, tweak_size, TWEAK_MAX);
+                       (unsigned)length, (unsigned)radix, tweak_size, FF1_TWEAK_MAX);
 }
 
 static int ff1_open(void **self, const uint8_t key[16], uint32_t radix, uint32_t length,
@@ -181,7 +190,7 @@ static int ff1_open(void **self, const uint8_t key[16], uint32_t radix, uint32_t
     if (code != FIRN_OK) {
         return code;
     }
-    cipher *c = calloc(1, sizeof *c);
+    ff1_cipher *c = calloc(1, sizeof *c);
     if (c == NULL) {
         return module_fail(error, FIRN_EMEMORY, "out of memory for a cipher");
     }

@@ -113,12 +113,15 @@ $header
 #if !defined(FIRN_SQLITE) && !defined(FIRN_PURE)
 #error "firn.c: compile with -DFIRN_SQLITE and link libsqlite3, or with -DFIRN_PURE, with the store in memory only"
 #endif
+#ifdef FIRN_SQLITE
+#define FIRN_FF1 /* order numbers and masks, without libcrypto */
+#endif
 #define FIRN_PRIVATE static __attribute__((unused))
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wformat-truncation" /* what is too long is cut, as it should be */
 #endif
 TEXT
-    expand source src/*.c modules/module_*.c modules/sqlite*.c
+    expand source src/*.c modules/module_*.c modules/sqlite*.c modules/ff1.c
 } >"$out/firn.c.new"
 cp packaging/single/* "$out/"
 mv "$out/firn.h.new" "$out/firn.h"

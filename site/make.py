@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the decoder page: site/make.py OUT. One file with style, scripts and firn.wasm in it, which asks nobody for
+"""Writes the decoder page: site/make.py OUT. One file with style, scripts and console.wasm in it, which asks nobody for
 anything. Its policy allows these scripts, by their digest, and nothing else."""
 import base64
 import hashlib
@@ -9,7 +9,8 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SCRIPTS = "bindings/wasm/core.js", "bindings/node/api.js", "server/console/page.js", "server/console/read.js", "site/site.js"
+SCRIPTS = ("bindings/wasm/core.js", "bindings/node/generators.js", "bindings/node/api.js", "server/console/page.js",
+           "server/console/read.js", "site/site.js")
 
 
 def read(name, mode="r"):
@@ -29,7 +30,7 @@ def cut(pattern, text):
 
 def main():
     console = read("server/console/index.html")
-    wasm = base64.b64encode(read("bindings/wasm/firn.wasm", "rb")).decode()
+    wasm = base64.b64encode(read("bindings/wasm/console.wasm", "rb")).decode()
     script = "\n".join(['const firnBytes = "%s";' % wasm, *map(read, SCRIPTS)])
     style = read("server/console/console.css")
     parts = {

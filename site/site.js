@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The decoder page: firn.wasm is in it, as base64 in `firnBytes`, and there is no server to ask.
+// The decoder page: console.wasm is in it, as base64 in `firnBytes`, and there is no server to ask.
 "use strict";
 
 const wasmModule = () => WebAssembly.compile(Uint8Array.from(atob(firnBytes), (char) => char.charCodeAt(0)));

@@ -23,23 +23,37 @@ static const int shown_bits[] = {
     [DIGITS] = 268, [HEX] = 200,  [BASE36] = 83,   [BASE36UP] = 83, [BASE57] = 17,
     [BASE58] = 14,  [BASE62] = 5, [BASE64URL] = 0, [BASE64] = 0,    [ANY] = 0};
 
-static const struct listed_format {
-    firn_text_format format;
-    firn__recognizer *is;
-    uint8_t least, most, alphabet, when;
-} formats[] = {
+/* Texts that the WebAssembly module of the package has no call for. */
+#ifdef FIRN_TERSE
+#define PROSE(text) NULL
+#else
+#define PROSE(text) text
+#endif
+
+/* Apart from the recognisers, so that a program that only lists formats does not contain those. */
+static const firn_text_format formats[] = {
 #define FORMAT(recogniser, name, title, least, most, alphabet, when, shape, sure, source)          \
-    {{name, title, shape, sure, source}, firn__is_##recogniser, least, most, alphabet, when},
+    {name, PROSE(title), PROSE(shape), PROSE(sure), PROSE(source)},
 #include "formats.def"
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
+static const struct expected {
+    firn__recognizer *is;
+    uint8_t least, most, alphabet, when;
+} expected[FORMATS] = {
+#define FORMAT(recogniser, name, title, least, most, alphabet, when, shape, sure, source)          \
+    {firn__is_##recogniser, least, most, alphabet, when},
+#include "formats.def"
+};
+
 const firn_text_format *firn_text_format_at(size_t i) {
-    return i < FORMATS ? &formats[i].format : NULL;
+    return i < FORMATS ? &formats[i] : NULL;
 }
 
 static const firn_owner owners[] = {
-#define OWNER(name, title, prevalence, source) {name, title, prevalence, source},
+#define OWNER(name, title, prevalence, source)                                                     \
+    {name, PROSE(title), PROSE(prevalence), PROSE(source)},
 #include "owners.def"
 };
 
@@ -137,7 +151,7 @@ size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *
         seen.alphabets &= alphabets_of((unsigned char)text[i]);
     }
     for (size_t r = 0; r < FORMATS && seen.alphabets != 0; r++) {
-        const struct listed_format *entry = &formats[r];
+        const struct expected *entry = &expected[r];
         if (length < entry->least || length > entry->most ||
             (best != NULL && entry->when == ALONE) ||
             (seen.alphabets & 1u << entry->alphabet) == 0) {
@@ -151,7 +165,7 @@ size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *
         if (!entry->is(&match, &bits, &seen)) {
             continue;
         }
-        match.format = &entry->format;
+        match.format = &formats[r];
         match.sure = bits >= FIRN__CERTAIN_BITS  ? FIRN_CERTAIN
                      : bits >= FIRN__LIKELY_BITS ? FIRN_LIKELY
                                                  : FIRN_POSSIBLE;

@@ -244,6 +244,17 @@ struct firn_gen {
     firn__inherited_state kept;
 };
 
+/* Whether slots come from the store. In the library of WebAssembly, which has none, the compiler leaves
+ * out what needs one. */
+static inline bool firn__reserves(const firn_gen *gen) {
+#ifdef FIRN_SMALL
+    (void)gen;
+    return false;
+#else
+    return gen->reserved;
+#endif
+}
+
 /* Packs the drawn fields of an ID into its template. */
 static inline void firn__gen_pack(const firn_gen *gen, const firn__draw *draw, const firn_id *base,
                                   firn_id *id) {

@@ -33,7 +33,7 @@ static void split_node(const firn_gen *gen, uint64_t node, firn_fields *fields) 
 
 int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error *error) {
     firn_fields fields = gen->kept.fields;
-    if (gen->reserved) {
+    if (firn__reserves(gen)) {
         split_node(gen, node, &fields);
     }
     firn__pack_given(base, &gen->scheme, &fields);
@@ -67,7 +67,7 @@ char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node) {
 /* Does the generator itself draw this field, once a process? */
 static bool is_drawn(const firn_gen *gen, uint32_t i) {
     int role = gen->scheme.slices[i].role;
-    return role == FIRN_ROLE_PROCESS || (firn__identity_part(gen, i) && !gen->reserved);
+    return role == FIRN_ROLE_PROCESS || (firn__identity_part(gen, i) && !firn__reserves(gen));
 }
 
 int firn__gen_identify(firn_gen *gen, firn_error *error) {

@@ -17,7 +17,7 @@ static bool is_wanted(const firn_gen *gen, uint32_t k, const firn__need *need) {
 
 int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
     firn__process_state *live = gen->live;
-    if (gen->has_renewer && gen->reserved) {
+    if (gen->has_renewer && firn__reserves(gen)) {
         return firn__fail(error, FIRN_EWINDOW,
                           "the window of %s is used up and its renewer has not renewed it yet",
                           gen->ns);

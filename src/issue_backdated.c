@@ -259,9 +259,9 @@ static int open_history(firn_gen *gen, firn_error *error) {
         return code;
     }
     firn__ticks_free(&gen->kept.history);
-    code = gen->reserved ? open_reserved(gen, error) : open_random(gen, error);
+    code = firn__reserves(gen) ? open_reserved(gen, error) : open_random(gen, error);
     if (code == FIRN_OK && gen->kind == FIRN__KIND_COUNTED && gen->count_bits > 0 &&
-        !gen->reserved) {
+        !firn__reserves(gen)) {
         code = firn__entropy_bits(gen->entropy, &drawn, gen->count_bits, error);
     }
     gen->kept.history_start = drawn.low;
@@ -387,7 +387,7 @@ static int pack_at(const firn_gen *gen, uint64_t tick, uint64_t i, firn_id *id, 
 
 static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_error *error) {
     uint64_t capacity = capacity_of(gen), last = tick + gen->lead_ticks;
-    bool counted = !gen->reserved || gen->keys.history_ == FIRN__HISTORY_JOB;
+    bool counted = !firn__reserves(gen) || gen->keys.history_ == FIRN__HISTORY_JOB;
     size_t done = 0;
     if (n / capacity > gen->lead_ticks) { /* refused before any slot is taken */
         return firn_error_set(

@@ -195,7 +195,7 @@ int firn__issue_counted(firn_gen *gen, firn__sink sink, size_t n, firn_error *er
     int code = FIRN_EWINDOW;
     /* The IDs must begin. Without a store there is nothing to renew: the last tick of the layout
      * continues to its end. */
-    int64_t ticks = gen->reserved;
+    int64_t ticks = firn__reserves(gen);
     for (int i = 0; i < FIRN__TRIES && code == FIRN_EWINDOW; i++) {
         firn__window_view looked = firn__window_look(gen, 0);
         firn__thread_view *seen = firn__thread_view_of(gen);
@@ -214,7 +214,7 @@ int firn__issue_counted(firn_gen *gen, firn__sink sink, size_t n, firn_error *er
             code = FIRN_EWINDOW;
         }
     }
-    if (gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE) { /* holds no window */
+    if (firn__reserves(gen) && gen->keys.mode_ == FIRN__MODE_ONLINE) { /* holds no window */
         pthread_mutex_lock(&gen->live->locked.lock);
         firn__window_retire(gen, 0, true, NULL);
         pthread_mutex_unlock(&gen->live->locked.lock);

@@ -385,7 +385,7 @@ static int check_job_name(const firn_job_config *config, firn_error *error) {
 static int check_node(const firn_gen *gen, firn_error *error) {
     char missing[100] = "";
     size_t length = 0;
-    if (!gen->reserved || gen->fixed) {
+    if (!firn__reserves(gen) || gen->fixed) {
         return FIRN_OK;
     }
     for (uint32_t i = 0; i < gen->scheme.slice_count && length < sizeof missing - 20; i++) {
@@ -491,10 +491,10 @@ static int open_node(firn_job *job, const firn_job_config *config, firn_error *e
             code = firn__gen_agree(gen, error);
             gen->entropy = seeded;
         }
-        if (code == FIRN_OK && gen->reserved) {
+        if (code == FIRN_OK && firn__reserves(gen)) {
             code = firn__history_node(gen, true, grant, &node, error);
         }
-    } else if (gen->reserved) {
+    } else if (firn__reserves(gen)) {
         char text[128];
         firn__gen_node_text(text, gen, node);
         firn__gen_notice(gen,

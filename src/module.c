@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding and loading modules: see module.h. With FIRN_SQLITE the SQLite store is part of the
- * library; with FIRN_PURE nothing is loaded. */
+ * library, with FIRN_FF1 the cipher of order numbers and masks; with FIRN_PURE nothing is loaded. */
 #include "module.h"
 
+#include <firn/cipher.h>
 #include <firn/store.h>
 
 #include <dlfcn.h>
@@ -20,11 +21,22 @@
 
 #define PATH_SIZE 4200 /* a path and some more */
 
+/* A module that is part of the library, by its only symbol; else NULL. */
+static void *built_in(const char *name) {
+    const void *symbol = NULL;
+    (void)name;
 #ifdef FIRN_SQLITE
-#define BUILT_IN ((void *)(uintptr_t)&firn_store_driver) /* of modules/sqlite.c */
-#else
-#define BUILT_IN NULL
+    symbol = strcmp(name, "sqlite") == 0 ? &firn_store_driver : symbol;
 #endif
+#ifdef FIRN_FF1
+    symbol = strcmp(name, "ff1") == 0 ? &firn_cipher_module : symbol;
+#endif
+    return (void *)(uintptr_t)symbol;
+}
+
+static bool is_built_in(const void *module) {
+    return module != NULL && (module == built_in("sqlite") || module == built_in("ff1"));
+}
 
 #ifdef FIRN_PURE
 #define LOADS false
@@ -97,7 +109,7 @@ void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE
         own_dirs(beside, above);
     }
     const char *dirs[] = {dir, beside, above, FIRN_MODULE_DIR};
-    void *library = strcmp(name, "sqlite") == 0 ? BUILT_IN : NULL;
+    void *library = built_in(name);
     dlerror(); /* clears an old error */
     for (size_t i = 0; i < 4 && library == NULL; i++) {
         library = load_from(dirs[i], name);
@@ -108,11 +120,11 @@ void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE
 }
 
 void *firn__module_symbol(void *module, const char *symbol) {
-    return module == BUILT_IN ? BUILT_IN : dlsym(module, symbol);
+    return is_built_in(module) ? module : dlsym(module, symbol);
 }
 
 void firn__module_close(void *module) {
-    if (module != BUILT_IN) {
+    if (!is_built_in(module)) {
         dlclose(module);
     }
 }

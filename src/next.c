@@ -21,7 +21,7 @@ static int issue_once(firn_gen *gen, firn__sink sink, size_t n, firn_error *erro
     case FIRN__KIND_RANDOM:
         return firn__issue_random(gen, sink, n, error);
     default:
-        return gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE
+        return firn__reserves(gen) && gen->keys.mode_ == FIRN__MODE_ONLINE
                    ? firn__issue_online(gen, sink, n, error)
                    : firn__issue_slots(gen, sink, n, error);
     }
@@ -51,7 +51,7 @@ static int issue_anywhere(firn_gen *gen, firn__sink sink, size_t n, firn_error *
 /* Would a nap help? Only where a policy says wait. */
 static bool may_wait(const firn_gen *gen, int code) {
     bool back_waits = gen->keys.back_ == FIRN__BACK_WAIT ||
-                      (gen->keys.back_ == FIRN__BACK_AUTO && gen->reserved && gen->fixed);
+                      (gen->keys.back_ == FIRN__BACK_AUTO && firn__reserves(gen) && gen->fixed);
     return (code == FIRN_EEXHAUSTED && gen->keys.full_ == FIRN__FULL_WAIT) ||
            (code == FIRN_ECLOCK && back_waits) ||
            (code == FIRN_EBUSY &&
@@ -85,7 +85,7 @@ static FIRN__COLD int issue(firn_gen *gen, firn__sink sink, size_t n, firn_error
     int64_t left = gen->keys.max_wait_ms * 1000000, now = 0;
     firn__wiped_look();
     /* Time of store calls counts as waiting, too. */
-    int64_t since = gen->reserved ? firn__gen_begin(gen) : 0;
+    int64_t since = firn__reserves(gen) ? firn__gen_begin(gen) : 0;
     if (n > (size_t)max_count(gen)) {
         return refuse_count(gen, n, max_count(gen), error);
     }
@@ -286,7 +286,7 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     firn__gen_begin(gen);
     int code = firn__gen_ready(gen, &tick, true, error), result = code;
     *wait_ms = 50;
-    if (code != FIRN_OK || !gen->reserved || gen->keys.mode_ == FIRN__MODE_ONLINE) {
+    if (code != FIRN_OK || !firn__reserves(gen) || gen->keys.mode_ == FIRN__MODE_ONLINE) {
         *wait_ms = code == FIRN_OK ? 1000 : 50;
         return code;
     }
@@ -312,10 +312,10 @@ void firn_gen_status(firn_gen *gen, firn_status *status) {
     firn__process_state *live = gen->live;
     firn__shared_look(gen);
     firn__window *window = firn__window_of(gen, 0);
-    firn_status out = {.size = status->size, .reserved = gen->reserved};
+    firn_status out = {.size = status->size, .reserved = firn__reserves(gen)};
     if (window != NULL) {
         uint64_t cursor = atomic_load_explicit(&window->cursor, memory_order_acquire);
-        int64_t base = gen->reserved ? (int64_t)(window->base_tick << gen->s) : 0;
+        int64_t base = firn__reserves(gen) ? (int64_t)(window->base_tick << gen->s) : 0;
         firn_time wall, last;
         out.held = cursor & FIRN__OPEN;
         out.node = window->node;

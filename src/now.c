@@ -167,7 +167,9 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
     firn__process_state *live = gen->live;
     int64_t policy = gen->keys.back_;
     if (policy == FIRN__BACK_AUTO) {
-        policy = !gen->reserved ? FIRN__BACK_STAY : gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
+        policy = !firn__reserves(gen) ? FIRN__BACK_STAY
+                 : gen->fixed         ? FIRN__BACK_WAIT
+                                      : FIRN__BACK_LEAVE;
     }
     int code = lock_renewal(gen, stepped_back, patient, error);
     if (code != FIRN_OK) {
@@ -182,8 +184,8 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
             firn__window_leave(gen);
             firn__gen_notice(gen, "the clock stepped back by more than %" PRId64 " ms: %s",
                              gen->keys.max_back_ms,
-                             gen->reserved ? "firn claims another node"
-                                           : "firn draws a new random identity");
+                             firn__reserves(gen) ? "firn claims another node"
+                                                 : "firn draws a new random identity");
         } else if (policy == FIRN__BACK_STAY) {
             if (gen->scheme.tick_ns != 0 && stay_until(gen, issued_tick(gen, tick))) {
                 firn__gen_notice(gen,
@@ -268,7 +270,7 @@ static int adopt(firn_gen *gen, firn_error *error) {
     }
     pthread_mutex_lock(&live->locked.lock); /* wiped too, so nobody holds it */
     if (atomic_load_explicit(&live->any.serial, memory_order_acquire) == 0) {
-        if (gen->reserved && gen->fixed && gen->shared == NULL) {
+        if (firn__reserves(gen) && gen->fixed && gen->shared == NULL) {
             char node[128];
             code =
                 firn_error_set(error, FIRN_EFORKED, FIRN_CURE_OPEN_OWN,
@@ -344,7 +346,7 @@ static int act_on_renewal(firn_gen *gen, bool patient, firn_error *error) {
     live->counted.started = false; /* another start of the counter */
     pthread_mutex_unlock(&live->counted.lock);
     live->locked.history_open = false;
-    if (gen->reserved) {
+    if (firn__reserves(gen)) {
         code = firn__gen_identify(gen, error);
     } else {
         live->locked.unidentified = true; /* the claim to come draws an identity, or fails */
@@ -375,7 +377,7 @@ static void see_copy(firn_gen *gen) {
     firn__entropy_drop();
     if (known >> 32 != signs >> 32) {
         atomic_store_explicit(&live->any.known_ns, 0, memory_order_relaxed);
-        if (gen->reserved && !gen->fixed && gen->shared == NULL) {
+        if (firn__reserves(gen) && !gen->fixed && gen->shared == NULL) {
             firn__gen_renew(live);
         }
     }
@@ -428,7 +430,7 @@ static void remember(const firn_gen *gen, firn__window_view looked, firn__thread
 
 int firn__present(firn_gen *gen, firn__window_view looked, uint64_t *tick, bool *changed,
                   firn_error *error) {
-    int code = firn__gen_ready(gen, tick, !gen->has_renewer || !gen->reserved, error);
+    int code = firn__gen_ready(gen, tick, !gen->has_renewer || !firn__reserves(gen), error);
     *changed = looked.window != firn__window_of(gen, looked.k); /* then the reading may be older */
     if (code == FIRN_OK && !*changed && looked.window != NULL) {
         remember(gen, looked, firn__thread_view_of(gen));

@@ -100,7 +100,7 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
         firn__identity_settle(gen);
         code = firn__policy_bounds(gen, error);
     }
-    if (code == FIRN_OK && keys->reach_ == FIRN__REACH_10MIN && !gen->reserved) {
+    if (code == FIRN_OK && keys->reach_ == FIRN__REACH_10MIN && !firn__reserves(gen)) {
         code = firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
                               FIRN__VALUE("reach=10min") " applies to reservations, and %s makes "
                                                          "none: leave it out",
@@ -111,12 +111,12 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
         code = firn__fail(error, FIRN_EUSAGE, "%s needs %s, which is never claimed: give %s=NUMBER",
                           gen->scheme.name, gen->scheme.node_fields, gen->scheme.node_fields);
     }
-    if (code == FIRN_OK && gen->ticket_field >= 0 && !gen->reserved) {
+    if (code == FIRN_OK && gen->ticket_field >= 0 && !firn__reserves(gen)) {
         code = firn__fail(error, FIRN_EUSAGE, "%s=ticket is one part of the node: give each of %s",
                           gen->scheme.slices[gen->ticket_field].name, gen->scheme.node_fields);
     }
     if (code == FIRN_OK && keys->nodes > 1 &&
-        (gen->fixed || !gen->reserved || gen->ticket_field >= 0)) {
+        (gen->fixed || !firn__reserves(gen) || gen->ticket_field >= 0)) {
         code = firn__fail(error, FIRN_EUSAGE, "nodes=%" PRId64 " claims nodes: leave the node out",
                           keys->nodes);
     }
@@ -284,7 +284,7 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
             tell_store(gen, url);
         }
     }
-    if (code == FIRN_OK && gen->reserved && firn_store_caution(gen->store) != NULL) {
+    if (code == FIRN_OK && firn__reserves(gen) && firn_store_caution(gen->store) != NULL) {
         gen->cautioned = true;
         firn__gen_notice(gen, "%s", firn_store_caution(gen->store));
     }
@@ -317,7 +317,7 @@ static int first_window(firn_gen *gen, firn_error *error) {
         return FIRN_OK; /* holds nothing: an ended layout may still be back-dated */
     }
     int code = firn__gen_now(gen, &tick, error);
-    if (code != FIRN_OK || !gen->reserved || gen->has_renewer) {
+    if (code != FIRN_OK || !firn__reserves(gen) || gen->has_renewer) {
         return code;
     }
     for (;;) {

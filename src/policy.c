@@ -43,7 +43,7 @@ int firn__gen_exhausted(const firn_gen *gen, firn_error *error) {
 
 bool firn__gen_end(const firn_gen *gen, firn_time *end) {
     const uint64_t slots = (uint64_t)gen->slot_end >> gen->s;
-    if (gen->scheme.tick_ns != 0 && gen->reserved && slots < gen->tick_end) {
+    if (gen->scheme.tick_ns != 0 && firn__reserves(gen) && slots < gen->tick_end) {
         firn_scheme_time(&gen->scheme, slots, end);
         return true;
     }
@@ -57,7 +57,7 @@ bool firn__gen_end(const firn_gen *gen, firn_time *end) {
 int firn__gen_ended(const firn_gen *gen, firn_error *error) {
     char when[FIRN_TIME_SIZE];
     firn_time end;
-    if (gen->reserved && (uint64_t)gen->slot_end >> gen->s < gen->tick_end &&
+    if (firn__reserves(gen) && (uint64_t)gen->slot_end >> gen->s < gen->tick_end &&
         firn__gen_end(gen, &end)) {
         return firn__fail(
             error, FIRN_ELAYOUT,
@@ -329,8 +329,8 @@ static void set_masked(firn_gen *gen) {
 }
 
 void firn__policy_way(firn_gen *gen) {
-    bool windows =
-        gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
+    bool windows = gen->kind == FIRN__KIND_SLOTS &&
+                   !(firn__reserves(gen) && gen->keys.mode_ == FIRN__MODE_ONLINE);
     bool coarse = gen->keys.clock_ == FIRN__CLOCK_TICK && gen->clock == &firn__clock_system;
     bool direct = windows && gen->shared == NULL && (gen->cycles || coarse);
     set_masked(gen);

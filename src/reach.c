@@ -144,7 +144,7 @@ int firn__reach_window(firn_gen *gen, firn_error *error) {
     const firn__keys *keys = &gen->keys;
     const int64_t rest = limit_ms(gen) - keys->max_lead_ms - keys->max_skew_ms;
     int64_t window_ms = keys->window_ms, least = keys->window_ms == 0 ? LEAST_MS : window_ms;
-    if (gen->reserved && least > rest) {
+    if (firn__reserves(gen) && least > rest) {
         return firn__fail(
             error, FIRN_ERANGE,
             "max_lead=%s, max_skew=%s and window=%s"
@@ -154,10 +154,10 @@ int firn__reach_window(firn_gen *gen, firn_error *error) {
             keys->reach_ == FIRN__REACH_10MIN ? "" : ", or set reach=10min for a new namespace");
     }
     if (window_ms == 0) {
-        window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
-                    : gen->fixed                                       ? 3000
-                                                                       : firn__reach_usual_ms(gen);
-        window_ms = gen->reserved && window_ms > rest ? rest : window_ms;
+        window_ms = !firn__reserves(gen) || firn__store_embedded(gen->store) ? 2000
+                    : gen->fixed                                             ? 3000
+                                 : firn__reach_usual_ms(gen);
+        window_ms = firn__reserves(gen) && window_ms > rest ? rest : window_ms;
     }
     gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);
     gen->window_ticks = gen->window_ticks < 2 ? 2 : gen->window_ticks;

@@ -146,7 +146,7 @@ static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *e
         bool due = need->end > firn__soft_of(window) && window->reserved && !window->lost;
         return due ? renew_or_drop(gen, k, window, need, error) : FIRN_OK;
     }
-    if (!gen->reserved) {
+    if (!firn__reserves(gen)) {
         firn__window_retire(gen, k, false, NULL);
         return firn__claim_local(gen, k, need->tick, error);
     }

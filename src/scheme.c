@@ -64,7 +64,12 @@ enum {
 #include "schemes.def"
 };
 
-/* The schemes. */
+/* The schemes; in the WebAssembly module of the package without the texts that nothing there shows. */
+#ifdef FIRN_TERSE
+#define TOLD , .note = NULL, .source = NULL
+#else
+#define TOLD
+#endif
 #define SLICE(role, name, from, width, group, value)                                               \
     {name, FIRN_ROLE_##role, width, from, group, value},
 #define SCHEME(id, text, width, tick, epoch_, slices_, ...)                                        \
@@ -75,7 +80,7 @@ enum {
      .slice_count = SLICES_##id,                                                                   \
      .slices = {slices_},                                                                          \
      .packer = LIST_##id,                                                                          \
-     __VA_ARGS__},
+     __VA_ARGS__ TOLD},
 static const firn_scheme schemes[LIST_COUNT] = {
 #include "schemes.def"
 };
@@ -95,7 +100,9 @@ static inline __attribute__((always_inline)) firn_value drawn(const firn__draw *
     return firn__slice_part(value, from, bits, group);
 }
 
-/* The packers: one straight line for each scheme. A slice that is not drawn costs nothing. */
+#ifndef FIRN_SMALL
+/* The packers: one straight line for each scheme. A slice that is not drawn costs nothing. A small library walks the slices
+ * of all schemes. */
 #define SLICE(role, name, from, width, group, value)                                               \
     firn__push(&id, drawn(draw, FIRN_ROLE_##role, from, width, group), width);
 #define SCHEME(name, text, width, tick, epoch, slices, ...)                                        \
@@ -115,6 +122,7 @@ static inline __attribute__((always_inline)) firn_value drawn(const firn__draw *
 static firn__packer *const packers[LIST_COUNT] = {
 #include "schemes.def"
 };
+#endif
 
 /* time-random with another number of digits: its random field is as wide as the digits need.
  * Constants, because a reading of firn_guess points to its scheme. */
@@ -304,7 +312,12 @@ static void pack_walking(firn_id *id, const firn_scheme *scheme, const firn__dra
 }
 
 firn__packer *firn__scheme_packer(const firn_scheme *scheme) {
+#ifdef FIRN_SMALL
+    (void)scheme;
+    return pack_walking;
+#else
     return scheme->packer >= 0 ? packers[scheme->packer] : pack_walking;
+#endif
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */

@@ -105,7 +105,7 @@ static uint64_t digest_of(const firn_gen *gen) {
 static int check_kind(const firn_gen *gen, firn_error *error) {
     const char *why = gen->kind != FIRN__KIND_SLOTS || gen->drawn != 0
                           ? "its IDs are not one slot each"
-                      : !gen->reserved                       ? "it reserves nothing: set its node"
+                      : !firn__reserves(gen)                 ? "it reserves nothing: set its node"
                       : gen->keys.nodes > 1                  ? "nodes= is more than 1"
                       : gen->ticket_field >= 0               ? "a ticket is one process's"
                       : gen->shuffle.digits > 0              ? "its nodes share digits"

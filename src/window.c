@@ -194,7 +194,7 @@ void firn__window_leave(firn_gen *gen) {
     pthread_mutex_lock(&gen->live->counted.lock);
     gen->live->counted.window = NULL;
     pthread_mutex_unlock(&gen->live->counted.lock);
-    if (!gen->reserved) {
+    if (!firn__reserves(gen)) {
         /* The claim to come draws a new identity, or fails. */
         gen->live->locked.unidentified = true;
     }

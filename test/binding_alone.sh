@@ -55,13 +55,14 @@ env -i "$0" -I -c 'import firn; firn.open("snowflake", store="postgres://127.0.0
     grep -qE 'the module for postgres is not installed in /usr/lib/.*/firn: install the package libfirn-store-postgres|cannot be reached'
 end
 )" "$TMPDIR/venv/bin/python"
-        same "... segments, series, times and coroutines too" "range(1, 4) 2026-001 3 13" "$(empty "$TMPDIR/venv/bin/python" -I -c '
+        same "... segments, series, times, coroutines and order numbers too" "range(1, 4) 2026-001 3 13 0353106399" "$(empty "$TMPDIR/venv/bin/python" -I -c '
 import asyncio, sys, firn
 async def main():
     async with await firn.aopen("snowflake", store=sys.argv[1]) as gen:
         return {await gen.anext(), *await gen.amany(10), *await gen.aat("2026-01-06", 2)}
 with firn.Segment("orders", store=sys.argv[1]) as a, firn.Series("bills", store=sys.argv[1], template="{year}-{counter:3}") as b:
-    print(a.block(3), b.next("2026-01-06"), len(firn.decode(firn.open("uuid7").array(3), "uuid7")) // 8, len(asyncio.run(main())))' "$store" 2>&1)"
+    print(a.block(3), b.next("2026-01-06"), len(firn.decode(firn.open("uuid7").array(3), "uuid7")) // 8, len(asyncio.run(main())),
+          firn.Order(bytes(range(16)), digits=10).write(12345))' "$store" 2>&1)"
     else
         lacks "the wheel in an empty venv" python3-venv
     fi
@@ -91,7 +92,7 @@ import { backend, uuid7 } from "firn"
 console.log(backend, uuid7().length)' 2>&1)"
         same "... require under browser conditions is WebAssembly" "wasm 36" \
             "$(empty node -C browser -e 'const firn = require("firn"); console.log(firn.backend, firn.uuid7().length)' 2>&1)"
-        rm node_modules/firn/firn.node node_modules/firn/firn.wasm
+        rm node_modules/firn/firn.node node_modules/firn/*.wasm
         same "... without the addon, and without a file of WebAssembly, its bytes are in the modules" "wasm 26" \
             "$(empty node -e 'const firn = require("firn"); console.log(firn.backend, firn.ulid().length)' 2>&1)"
         cd "$OLDPWD" || exit 1

@@ -14,7 +14,7 @@ if grep -q 'is skipped' "$TMPDIR/log"; then
     skip "the crates for Rust" "$(sed 's/.*is skipped: //' "$TMPDIR/log")"
     finish
 fi
-cargo=cargo
+cargo=cargo path=$PATH
 if [ -x /usr/bin/cargo ] && [ -x /usr/bin/rustc ]; then
     cargo=/usr/bin/cargo
     export RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc PATH="/usr/bin:$PATH"
@@ -66,6 +66,16 @@ printf '[package]\nname = "app"\nversion = "0.0.0"\nedition = "2021"\n[dependenc
 sed -n '/^```rust$/,/^```$/p' "$there/README.md" | sed '1d;$d' >"$TMPDIR/app/src/main.rs"
 sed -n '/^```rust$/,/^```$/p' docs/guides/languages.md | sed "1d;\$d; s|/var/lib/app|$TMPDIR|" >"$TMPDIR/app/src/bin/short.rs"
 ran "the programs of the pages are built from the packages" $cargo build -q --manifest-path "$TMPDIR/app/Cargo.toml" --target-dir "$there/target"
+# Debian 12's cargo knows no edition 2024; another one may come first in the PATH.
+newest=$(PATH=$path command -v cargo)
+if [ "$("$newest" --version | sed 's/^cargo 1\.\([0-9]*\).*/\1/')" -ge 85 ]; then
+    mkdir "$TMPDIR/newer"
+    cp -r "$TMPDIR/app/src" "$TMPDIR/newer/"
+    sed 's/2021/2024/' "$TMPDIR/app/Cargo.toml" >"$TMPDIR/newer/Cargo.toml"
+    ran "... and in edition 2024" env -u RUSTC -u RUSTDOC PATH="$path" "$newest" check -q --manifest-path "$TMPDIR/newer/Cargo.toml" --target-dir "$TMPDIR/target2024"
+else
+    lacks "... and in edition 2024" cargo 1.85
+fi
 LD_LIBRARY_PATH=$built "$there/target/debug/app" >"$TMPDIR/out" 2>&1
 same "and prints what it should" 7 \
     "$(grep -cE '^[0-9]+$|^[0-9]+ 1000 [0-9a-f-]{36}$|^Some\(.*Z"\) Some\("[0-9]+"\)$|^[0-9a-f-]{36} \.\. [0-9a-f-]{36}$' "$TMPDIR/out")"

@@ -17,10 +17,11 @@ from browser import Browser
 POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'"
 PAGE = "<!doctype html><script src=firn/spec.js></script><script type=module src=page.mjs></script>"
 SCRIPT = """import * as firn from './firn/wasm.mjs'
+import * as issue from './firn/issue.mjs'
 const files = await (await fetch('/spec')).json()
 const ids = []
-for (const scheme of ['uuid7', 'ulid', 'typeid']) {
-    const gen = firn.open(scheme)
+for (const [from, scheme] of [[firn, 'uuid7'], [issue, 'ulid'], [firn, 'typeid']]) {
+    const gen = from.open(scheme)
     for (let i = 0; i < 5000; i++) ids.push([scheme, gen.next()])
 }
 const result = { backend: firn.backend, ...firnSpec(firn, files), ids: new Set(ids.map(String)).size,
@@ -41,10 +42,10 @@ class Host(http.server.BaseHTTPRequestHandler):
         if text is None and self.path.startswith("/firn/"):
             name = os.path.basename(self.path)
             source = "spec.js" if name == "spec.mjs" else name
-            with open(os.path.join(sys.argv[1], source), encoding="utf-8") as file:
-                kind, text = "text/javascript", file.read()
+            with open(os.path.join(sys.argv[1], source), "rb") as file:
+                kind, text = "application/wasm" if name.endswith(".wasm") else "text/javascript", file.read()
             if name == "spec.mjs":
-                text += "\nglobalThis.firnSpec = firnSpec\n"
+                text += b"\nglobalThis.firnSpec = firnSpec\n"
         elif self.path == "/spec":
             folder = sys.argv[2]
             names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
@@ -53,7 +54,7 @@ class Host(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind or "text/plain")
         self.send_header("Content-Security-Policy", POLICY)
         self.end_headers()
-        self.wfile.write((text or "").encode())
+        self.wfile.write(text.encode() if isinstance(text, str) else text or b"")
 
     def log_message(self, *_):
         pass
@@ -91,9 +92,13 @@ def check_browser(folder):
 
 def check_digests(folder):
     """Compiled for this machine: the same lines."""
-    library = os.path.join(folder, "digest.so")
-    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", "-Ibindings/wasm", "-o", library,
-                    "bindings/wasm/digest.c", "bindings/wasm/aes.c"], check=True)
+    library, source = os.path.join(folder, "digest.so"), os.path.join(folder, "aes.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write('#include "aes128.h"\nvoid aes(uint8_t *out, const uint8_t *key, const uint8_t *in, int size) {\n'
+                   "    aes128 *made = aes128_new();\n    int written;\n    aes128_key(made, key);\n"
+                   "    aes128_encrypt(made, out, &written, in, size);\n    aes128_free(made);\n}\n")
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", "-Ibindings/wasm", "-Imodules", "-o", library,
+                    "bindings/wasm/digest.c", source], check=True)
     c, wrong, context = ctypes.CDLL(library), [], ctypes.create_string_buffer(256)
     for name, kind in (("MD5", "md5"), ("SHA1", "sha1"), ("SHA256", "sha256")):
         for length in [*range(200), 1000, 4095]:
@@ -107,15 +112,10 @@ def check_digests(folder):
                 wrong.append((name, length))
     check("MD5, SHA-1 and SHA-256 are Python's, of 0 to 4095 bytes", not wrong, wrong)
     key, text = random.randbytes(16), random.randbytes(16 * 2000)
-    c.EVP_CIPHER_CTX_new.restype = ctypes.c_void_p
-    aes, block, size, out = ctypes.c_void_p(c.EVP_CIPHER_CTX_new()), ctypes.create_string_buffer(16), ctypes.c_int(), b""
-    c.EVP_EncryptInit_ex(aes, None, None, key, None)
-    for at in range(0, len(text), 16):
-        c.EVP_EncryptUpdate(aes, block, ctypes.byref(size), text[at:at + 16], 16)
-        out += block.raw
-    c.EVP_CIPHER_CTX_free(aes)
+    out = ctypes.create_string_buffer(len(text))
+    c.aes(out, key, text, len(text))
     theirs = subprocess.run(["openssl", "enc", "-aes-128-ecb", "-nopad", "-K", key.hex()], input=text, capture_output=True, check=True)
-    check("AES-128 is OpenSSL's, of 2000 blocks", out == theirs.stdout, key.hex())
+    check("AES-128 is OpenSSL's, of 2000 blocks", out.raw == theirs.stdout, key.hex())
 
 
 for part in (check_digests, check_browser):

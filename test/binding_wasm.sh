@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # The package for npm where there is no addon: it is packed, installed and put to its own tests on Node.js and in a headless
-# Chromium. firn.wasm in the tree is what the sources give.
+# Chromium. The three modules in the tree are what the sources give.
 . test/tap
 case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
 
-same_bytes="firn.wasm is what the sources give, byte for byte: else run make wasm"
+same_bytes="the modules are what the sources give, byte for byte: else run make wasm"
 if ! command -v clang >/dev/null || ! command -v wasm-ld >/dev/null || [ ! -d /usr/lib/wasm32-wasi ]; then
     skip "the sources compile without a warning" "clang, lld or wasi-libc is missing"
 elif command -v clang-14 >/dev/null; then
@@ -13,7 +13,7 @@ else
     check "the sources compile without a warning" env CLANG=clang LINKER=wasm-ld CFLAGS=-Werror bindings/wasm/compile.sh "$TMPDIR/other.wasm"
 fi
 if [ -f "$TMPDIR/firn.wasm" ]; then
-    check "$same_bytes" cmp "$TMPDIR/firn.wasm" bindings/wasm/firn.wasm
+    check "$same_bytes" sh -c 'for module in firn issue console; do cmp "$1/$module.wasm" "bindings/wasm/$module.wasm" || exit 1; done' sh "$TMPDIR"
 else
     lacks "$same_bytes" clang-14
 fi
@@ -36,6 +36,16 @@ else
     skip "npm packs it without a network" "npm is missing"
     cp "$own"/bindings/node/* "$app/node_modules/firn"
 fi
+# smaller ENTRY BYTES FILE...: a page loads these files of the package
+smaller() {
+    entry=$1 most=$2
+    shift 2
+    size=$(cd "$app/node_modules/firn" && { gzip -9c "$1" && shift && cat "$@" | gzip -9; } | wc -c)
+    check "a page that imports $entry loads at most $most bytes with gzip: $size" test "$size" -le "$most"
+}
+smaller firn/issue 60000 issue.wasm issue.mjs load.mjs issue_make.mjs
+smaller firn 86500 firn.wasm wasm.mjs load.mjs issue_make.mjs make.mjs # a bundler that minifies takes off another 1700
+
 rm -f "$app/node_modules/firn/firn.node" # as on a machine that it was not built for
 cp bindings/wasm/test_wasm.js bindings/node/test_answers.js bindings/node/spec.js "$app"
 
@@ -59,6 +69,7 @@ same "the first example of README.md prints what it says" "true 2022-06-28T16:07
     "$(cd "$app" && node block1.mjs | tr -s '\n ' '  ' | sed -E "s/^01[0-9a-f-]{34} /true /; s/\\[ '019b909a-.*-ffffffffffff' \\]/true/; s/ $//")"
 same "the worker of README.md answers with a ULID" 26 \
     "$(cd "$app" && node --input-type=module -e 'import worker from "./block2.mjs"; console.log((await (await worker.fetch()).text()).length)')"
+same "the example of firn/issue prints the length of a ULID" 26 "$(cd "$app" && node block3.mjs)"
 
 if short; then
     :

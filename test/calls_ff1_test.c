@@ -17,8 +17,6 @@ CALL(int, EVP_EncryptUpdate,
      (EVP_CIPHER_CTX * context, unsigned char *out, int *size, const unsigned char *in, int length),
      (context, out, size, in, length), 1, 0)
 
-extern const firn_cipher_ops firn_cipher_module;
-
 static const uint8_t key[16] = {1, 2, 3};
 
 static void check(int code, const firn_error *error) {

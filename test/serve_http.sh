@@ -124,7 +124,7 @@ json "POST issues too" '.ids | length == 2' '/v1/new/snowflake?n=2' -X POST
 json "65536 are given at once" '.ids | unique | length == 65536' '/v1/new/uuid7?n=65536'
 same "HEAD returns only the length" "200 32 0" "$(curl -sI --max-time 30 "http://$at/v1/new/snowflake" -w '%{http_code} %header{content-length} %{size_download}' -o /dev/null)"
 # The console's files: compressed, and not again to a browser that has them.
-for file in / /live.js /firn.wasm /openapi.json; do
+for file in / /live.js /console.wasm /openapi.json; do
     tag=$(header ETag "$file")
     packed=$(header ETag "$file" -H 'Accept-Encoding: br;q=1, gzip;q=0.8')
     case $tag,$packed in \"*\",\"*-gzip\") found=yes ;; *) found="$tag,$packed" ;; esac

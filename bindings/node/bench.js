@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ns per ID, call and loop included, the minimum of 600 bursts: next(), a block, an array, and what Node.js has itself, or
-// packages that NODE_PATH finds. Use: bench.js [PACKAGE]; with ./wasm.js it measures WebAssembly.
+// packages that NODE_PATH finds; reading too. Use: bench.js [PACKAGE]; with ./wasm.js it measures WebAssembly.
 'use strict'
 
 const crypto = require('node:crypto')
@@ -25,18 +25,29 @@ function measure (scheme, options) {
   gen.close()
 }
 
-function beside (name, calls) {
+async function beside (name, calls) {
+  let found
   try {
-    const found = require(name)
-    for (const [text, call] of Object.entries(calls(found))) console.log(`${text}: ${least(call, 2000)}`)
+    found = await import(require.resolve(name))
   } catch {
     console.log(`${name} is not installed`)
+    return
   }
+  for (const [text, call] of Object.entries(calls(found))) console.log(`${text}: ${least(call, 2000)}`)
 }
 
-if (firn.backend === 'addon') measure('snowflake', { store: 'memory:', nodes: 16 })
-for (const scheme of ['uuid7', 'ulid', 'typeid', 'ksuid']) measure(scheme)
-console.log(`crypto.randomUUID: ${least(() => crypto.randomUUID(), 2000)}`)
-beside('uuid', ({ v7 }) => ({ 'uuid v7': () => v7() }))
-beside('ulid', ({ monotonicFactory }) => ({ 'ulid, monotonic': monotonicFactory() }))
-beside('@sapphire/snowflake', ({ TwitterSnowflake }) => ({ '@sapphire/snowflake': () => TwitterSnowflake.generate() }))
+async function main () {
+  if (firn.backend === 'addon') measure('snowflake', { store: 'memory:', nodes: 16 })
+  for (const scheme of ['uuid7', 'ulid', 'typeid', 'ksuid']) measure(scheme)
+  const [text, ulid] = [firn.uuid7(), firn.ulid()]
+  console.log(`uuid4(): ${least(() => firn.uuid4(), 2000)}`)
+  console.log(`parse(text, uuid7): ${least(() => firn.parse(text, 'uuid7'), 2000)}`)
+  console.log(`show(text, ulid): ${least(() => firn.show(ulid, 'ulid'), 2000)}`)
+  console.log(`show(BigInt, snowflake): ${least(() => firn.show(1541815603606036480n, 'snowflake'), 2000)}`)
+  console.log(`crypto.randomUUID: ${least(() => crypto.randomUUID(), 2000)}`)
+  await beside('uuid', ({ v7, parse }) => ({ 'uuid v7': () => v7(), 'uuid parse': () => parse(text) }))
+  await beside('ulid', ({ monotonicFactory, decodeTime }) => ({ 'ulid, monotonic': monotonicFactory(), 'ulid decodeTime': () => decodeTime(ulid) }))
+  await beside('@sapphire/snowflake', ({ TwitterSnowflake }) => ({ '@sapphire/snowflake': () => TwitterSnowflake.generate() }))
+}
+
+main()

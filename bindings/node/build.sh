@@ -2,19 +2,34 @@
 # shellcheck shell=sh disable=SC2154 # bindings/build runs this and sets $there
 # The package for npm: WebAssembly for browsers and others, and the addon where the headers of Node.js are.
 cp bindings/node/*.c bindings/node/*.h bindings/node/*.js bindings/node/*.mjs bindings/node/*.ts bindings/node/*.json \
-    bindings/node/README.md bindings/node/binding.gyp bindings/wasm/*.js bindings/wasm/*.mjs bindings/wasm/firn.wasm "$there"
+    bindings/node/README.md bindings/node/binding.gyp bindings/wasm/*.js bindings/wasm/*.mjs bindings/wasm/firn.wasm \
+    bindings/wasm/issue.wasm "$there"
+# bare FILE...: as parts of an ES module, without comments and indents, because browsers load them
+bare() {
+    (cd "$there" && sed -E '/^if \(typeof module|^.use strict.$/d; /^ *(\/\/|\/\*\*|\*)/d; s/^ +//; s_ +// [^"\x27`]*$__' "$@")
+}
 {
     echo '// SPDX-License-Identifier: MIT'
-    echo '// Made by bindings/node/build.sh of core.js and api.js, as an ES module.'
-    grep -hv '^if (typeof module' "$there/core.js" "$there/api.js" | sed '/SPDX-License-Identifier/d'
-    echo 'export default (module, crypto) => firnApi(firnCore(module, crypto))'
+    echo '// Made by bindings/node/build.sh of core.js and generators.js, as an ES module.'
+    bare core.js generators.js
+    echo 'export { firnCore, firnGenerators }'
+    echo 'export default (module, crypto) => { const { parts, ...made } = firnGenerators(firnCore(module, crypto)); return made }'
+} >"$there/issue_make.mjs"
+{
+    echo '// SPDX-License-Identifier: MIT'
+    echo '// Made by bindings/node/build.sh of api.js, as an ES module.'
+    echo "import { firnCore, firnGenerators } from './issue_make.mjs'"
+    bare api.js
+    echo 'export default (module, crypto) => { const native = firnCore(module, crypto); return firnApi(native, firnGenerators(native)) }'
 } >"$there/make.mjs"
-{
+# bytes MODULE NAME
+bytes() {
     echo '// SPDX-License-Identifier: MIT'
-    echo '// firn.wasm in base64. Made by bindings/node/build.sh.'
-    printf "export default '%s'\n" "$(base64 -w 0 "$there/firn.wasm")"
-} >"$there/bytes.mjs"
-sed 's/^export default/module.exports =/' "$there/bytes.mjs" >"$there/bytes.js"
+    echo "// $1 in base64. Made by bindings/node/build.sh."
+    printf "module.exports = '%s'\n" "$(base64 -w 0 "$there/$1")"
+}
+bytes firn.wasm >"$there/bytes.js"
+bytes issue.wasm >"$there/issue_bytes.js"
 
 include=
 for folder in /usr/include/node /usr/include/nodejs/src /usr/local/include/node; do

@@ -13,7 +13,12 @@ static napi_value id_value(napi_env env, const firn_id *id, const output *form) 
         napi_create_bigint_uint64(env, id->low, &value);
         return value;
     }
-    return form->kind == OUTPUT_BYTES ? buffer(env, id) : string(env, output_text(text, form, id));
+    if (form->kind == OUTPUT_BYTES) {
+        return buffer(env, id);
+    }
+    output_text(text, form, id); /* ASCII */
+    napi_create_string_latin1(env, text, NAPI_AUTO_LENGTH, &value);
+    return value;
 }
 
 /* ---- generator ------------------------------------------------------------------------------- */
@@ -27,10 +32,14 @@ typedef struct generator {
 
 static const napi_type_tag generator_tag = {0x6669726e67656e65, 1};
 
+static napi_value closed(call *c) {
+    return fail(c, FIRN_EUSAGE, "the generator is closed", "open another one");
+}
+
 static generator *generator_of(call *c) {
     generator *self = object_of(c, 0, &generator_tag);
     if (self != NULL && (self->use.closing || self->gen == NULL)) {
-        fail(c, FIRN_EUSAGE, "the generator is closed", "open another one");
+        closed(c);
         return NULL;
     }
     return self;
@@ -43,6 +52,40 @@ static void generator_freed(napi_env env, void *data, void *hint) {
         firn_close(self->gen, NULL);
     }
     free(self);
+}
+
+/* A window that is used up is renewed in this thread, which waits for the store. The timer of
+ * index.js renews it before that, in the thread pool. */
+static int renewed(generator *self, int code, firn_error *error) {
+    int64_t wait_ms;
+    return code == FIRN_EWINDOW ? firn_gen_step(self->gen, &wait_ms, error) : code;
+}
+
+static int issue(generator *self, firn_id *ids, uint64_t *numbers, size_t count,
+                 firn_error *error) {
+    for (int i = 0;; i++) {
+        int code = count == 1 && ids != NULL ? firn_next(self->gen, ids, error)
+                   : ids != NULL             ? firn_next_n(self->gen, ids, count, error)
+                                             : firn_next_u64(self->gen, numbers, count, error);
+        if (code != FIRN_EWINDOW || i == 4 || renewed(self, code, error) != FIRN_OK) {
+            return code;
+        }
+    }
+}
+
+/* generator.next(), made for this generator, which saves checking the argument */
+static napi_value next(napi_env env, napi_callback_info info) {
+    void *data = NULL;
+    napi_get_cb_info(env, info, NULL, NULL, NULL, &data);
+    generator *self = data;
+    firn_error error = {0};
+    firn_id id;
+    const bool is_open = !self->use.closing && self->gen != NULL;
+    if (is_open && issue(self, &id, NULL, 1, &error) == FIRN_OK) {
+        return id_value(env, &id, &self->as);
+    }
+    call c = {.env = env};
+    return is_open ? fail_with(&c, &error) : closed(&c);
 }
 
 typedef struct opening {
@@ -71,7 +114,10 @@ static napi_value open_value(work *w) {
     self->as = o->as;
     self->sleeps = o->sleeps;
     o->gen = NULL;
-    return wrapped(&w->c, self, generator_freed, &generator_tag);
+    napi_value object = wrapped(&w->c, self, generator_freed, &generator_tag), function;
+    napi_create_function(w->c.env, "next", NAPI_AUTO_LENGTH, next, self, &function);
+    napi_set_named_property(w->c.env, object, "next", function);
+    return object;
 }
 
 static void open_freed(work *w) {
@@ -108,38 +154,6 @@ static napi_value open_generator(napi_env env, napi_callback_info info) {
                               .note = note,
                               .has_renewer = !online};
     return work_do(&o->w);
-}
-
-/* A window that is used up is renewed in this thread, which waits for the store. The timer of
- * index.js renews it before that, in the thread pool. */
-static int renewed(generator *self, int code, firn_error *error) {
-    int64_t wait_ms;
-    return code == FIRN_EWINDOW ? firn_gen_step(self->gen, &wait_ms, error) : code;
-}
-
-static int issue(generator *self, firn_id *ids, uint64_t *numbers, size_t count,
-                 firn_error *error) {
-    for (int i = 0;; i++) {
-        int code = count == 1 && ids != NULL ? firn_next(self->gen, ids, error)
-                   : ids != NULL             ? firn_next_n(self->gen, ids, count, error)
-                                             : firn_next_u64(self->gen, numbers, count, error);
-        if (code != FIRN_EWINDOW || i == 4 || renewed(self, code, error) != FIRN_OK) {
-            return code;
-        }
-    }
-}
-
-/* next(generator) */
-static napi_value next(napi_env env, napi_callback_info info) {
-    call c = begin(env, info);
-    generator *self = generator_of(&c);
-    firn_error error = {0};
-    firn_id id;
-    if (self == NULL) {
-        return NULL;
-    }
-    return issue(self, &id, NULL, 1, &error) == FIRN_OK ? id_value(env, &id, &self->as)
-                                                        : fail_with(&c, &error);
 }
 
 /* Argument 1, 0 to COUNT_MAX. -1: thrown. */
@@ -386,10 +400,9 @@ static napi_value status(napi_env env, napi_callback_info info) {
     return out;
 }
 
-const entry generator_entries[] = {{"open", open_generator}, {"next", next},
-                                   {"many", many},           {"manyNow", many_now},
-                                   {"array", array},         {"close", close_generator},
-                                   {"status", status},       {NULL, NULL}};
+const entry generator_entries[] = {
+    {"open", open_generator},   {"many", many},     {"manyNow", many_now}, {"array", array},
+    {"close", close_generator}, {"status", status}, {NULL, NULL}};
 const entry generator_promises[] = {{"openAsync", open_generator},
                                     {"manyAsync", many},
                                     {"stepAsync", step_generator},

@@ -3,6 +3,7 @@
 'use strict'
 
 const api = require('./api.js')
+const generators = require('./generators.js')
 
 function addon () {
   const tried = []
@@ -31,7 +32,7 @@ function load () {
   if (native.version !== native.builtFor) {
     throw new Error(`libfirn is version ${native.version}, this package is for ${native.builtFor}: install both from one release`)
   }
-  return api(native)
+  return api(native, generators(native))
 }
 
 module.exports = load()

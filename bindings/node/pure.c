@@ -323,7 +323,157 @@ static napi_value names(napi_env env, napi_callback_info info) {
     }
 }
 
-const entry pure_entries[] = {{"pack", pack},         {"unpack", unpack}, {"range", range},
-                              {"parse", parse},       {"format", format}, {"convert", convert},
-                              {"digest", digest},     {"guess", guess},   {"recognize", recognize},
-                              {"describe", describe}, {"names", names},   {NULL, NULL}};
+/* ---- an ID of a listed scheme in one call ---------------------------------------------------- */
+
+/* A reader of a scheme. Its numbers are in the memory of a buffer of JavaScript, because each value that
+ * Node-API makes costs as much as an ID. */
+typedef struct quick {
+    const firn_scheme *scheme;
+    struct {
+        uint64_t id; /* up to 64 bits */
+        int64_t ns;  /* since 1970 */
+        double ms;   /* since 1970, whole */
+    } * numbers;
+} quick;
+
+/* The argument as an ID. False: the functions above must read it, or say what is wrong. */
+static bool read_quickly(napi_env env, napi_callback_info info, const quick **self, firn_id *id,
+                         firn_fields *fields) {
+    napi_value argument;
+    size_t count = 1, length = 0;
+    char text[FIRN_TEXT_SIZE];
+    void *data = NULL;
+    bool exact = false;
+    uint64_t integer;
+    napi_get_cb_info(env, info, &count, &argument, NULL, &data);
+    *self = data;
+    const firn_scheme *scheme = (*self)->scheme;
+    if (napi_get_value_string_utf8(env, argument, text, sizeof text, &length) == napi_ok) {
+        exact = length < sizeof text - 1 &&
+                firn_parse(id, scheme->form, scheme->bits, text, length, NULL) == FIRN_OK;
+    } else if (napi_get_value_bigint_uint64(env, argument, &integer, &exact) == napi_ok) {
+        *id = (firn_id){integer, 0, 0, scheme->bits};
+        exact = exact && (scheme->bits >= 64 || integer >> scheme->bits == 0);
+    }
+    return exact && firn_scheme_seen(scheme, id) == scheme &&
+           firn_unpack(fields, scheme, id, NULL) == FIRN_OK;
+}
+
+static napi_value ascii(napi_env env, const char *text) {
+    napi_value value;
+    napi_create_string_latin1(env, text, NAPI_AUTO_LENGTH, &value);
+    return value;
+}
+
+static bool is_integer(const firn_scheme *scheme) {
+    return scheme->bits <= 64 &&
+           (scheme->form == FIRN_FORM_DEC || scheme->form == FIRN_FORM_UNSIGNED);
+}
+
+/* read(text) -> the ID, or undefined: parse says why */
+static napi_value read_id(napi_env env, napi_callback_info info) {
+    const quick *self;
+    firn_id id;
+    firn_fields fields;
+    char text[FIRN_TEXT_SIZE];
+    napi_value value;
+    if (!read_quickly(env, info, &self, &id, &fields)) {
+        return NULL;
+    }
+    if (!is_integer(self->scheme)) {
+        return ascii(env, firn_format(text, &id, self->scheme->form));
+    }
+    napi_create_bigint_uint64(env, id.low, &value);
+    return value;
+}
+
+/* show(text or BigInt) -> text, time as text and the value of each field, with line ends between, and
+ * the numbers; or undefined */
+static napi_value show_id(napi_env env, napi_callback_info info) {
+    const quick *self;
+    firn_id id;
+    firn_fields fields;
+    firn_time time;
+    int64_t ns;
+    char text[FIRN_TEXT_SIZE + FIRN_TIME_SIZE + FIRN_SLICES_MAX * (FIRN_VALUE_SIZE + 1)];
+    if (!read_quickly(env, info, &self, &id, &fields)) {
+        return NULL;
+    }
+    const firn_scheme *scheme = self->scheme;
+    firn_scheme_time(scheme, fields.value[firn_scheme_field(scheme, "time")].low, &time);
+    if (__builtin_mul_overflow(time.sec, 1000000000, &ns) ||
+        __builtin_add_overflow(ns, time.ns, &ns)) {
+        return NULL;
+    }
+    self->numbers->id = id.low;
+    self->numbers->ns = ns;
+    self->numbers->ms = (double)(time.sec * 1000 + time.ns / 1000000);
+    char *end = text + strlen(firn_format(text, &id, scheme->form));
+    *end++ = '\n';
+    end += strlen(firn_time_format(end, &time, firn_scheme_digits(scheme)));
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].name[0] != '\0' && firn_scheme_first(scheme, i) == i) {
+            *end++ = '\n';
+            end += strlen(firn_fields_get(end, &fields, scheme, i));
+        }
+    }
+    return ascii(env, text);
+}
+
+static void reader_freed(napi_env env, void *data, void *hint) {
+    (void)env, (void)hint;
+    free(data);
+}
+
+/* reader(scheme) -> {names of the fields, integer, numbers, read, show} for a scheme of the list; else
+ * undefined. `show` is missing for a scheme without a time, and for TypeIDs, because a prefix is not
+ * part of the ID. */
+static napi_value reader(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    const firn_scheme *scheme = firn_scheme_find(text_of(&c, 0, NULL));
+    quick *self = scheme != NULL && !scheme->keyed ? calloc(1, sizeof *self) : NULL;
+    napi_value out, value;
+    uint32_t count = 0;
+    void *memory = NULL;
+    end(&c, NULL);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->scheme = scheme;
+    napi_create_object(env, &out);
+    napi_wrap(env, out, self, reader_freed, NULL, NULL);
+    napi_create_arraybuffer(env, sizeof *self->numbers, &memory, &value);
+    self->numbers = memory;
+    napi_set_named_property(env, out, "numbers", value); /* keeps the memory */
+    napi_get_boolean(env, is_integer(scheme), &value);
+    napi_set_named_property(env, out, "integer", value);
+    napi_create_function(env, "read", NAPI_AUTO_LENGTH, read_id, self, &value);
+    napi_set_named_property(env, out, "read", value);
+    if (scheme->tick_ns != 0 && firn_scheme_field(scheme, "time") >= 0 &&
+        scheme->form != FIRN_FORM_TYPEID) {
+        napi_create_function(env, "show", NAPI_AUTO_LENGTH, show_id, self, &value);
+        napi_set_named_property(env, out, "show", value);
+    }
+    napi_create_array(env, &value);
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].name[0] != '\0' && firn_scheme_first(scheme, i) == i) {
+            napi_set_element(env, value, count++, string(env, scheme->slices[i].name));
+        }
+    }
+    napi_set_named_property(env, out, "names", value);
+    return out;
+}
+
+const entry pure_entries[] = {{"pack", pack},
+                              {"unpack", unpack},
+                              {"range", range},
+                              {"parse", parse},
+                              {"format", format},
+                              {"convert", convert},
+                              {"digest", digest},
+                              {"guess", guess},
+                              {"recognize", recognize},
+                              {"describe", describe},
+                              {"names", names},
+                              {"reader", reader},
+                              {NULL, NULL}};

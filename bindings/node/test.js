@@ -54,6 +54,38 @@ function main () {
     code('USAGE', () => memory('uuid7', { output: 'bigint' }))
   })
 
+  test('reading in one call of C gives what many calls give', () => {
+    let read = 0
+    for (const scheme of firn.schemes()) {
+      let ids
+      try {
+        ids = memory(scheme).many(20)
+      } catch {
+        continue // it needs a key, or firn only reads it
+      }
+      read++
+      for (const id of ids) {
+        const slow = firn.show(id, scheme, {})
+        assert.deepStrictEqual(firn.show(id, scheme), slow)
+        assert.deepStrictEqual(Object.keys(firn.show(id, scheme)), Object.keys(slow))
+        assert.deepStrictEqual(firn.show(slow.text, scheme), firn.show(slow.text, scheme, {}))
+        assert.strictEqual(firn.parse(slow.text, scheme), firn.parse(slow.text, scheme, {}))
+      }
+    }
+    assert.ok(read > 30, read)
+    for (const wrong of ['', 'no', 'é', '\0', '\ud800', '1'.repeat(500), '01ARZ3NDEKTSV4RRFFQ69G5FA\u0156']) {
+      for (const scheme of ['ulid', 'uuid7', 'snowflake']) {
+        const said = call => { try { return call() } catch (error) { return [error.code, error.message] } }
+        assert.deepStrictEqual(said(() => firn.parse(wrong, scheme)), said(() => firn.parse(wrong, scheme, {})))
+        assert.deepStrictEqual(said(() => firn.show(wrong, scheme)), said(() => firn.show(wrong, scheme, {})))
+      }
+    }
+    for (const wrong of [-1n, 1n << 64n, 1n << 63n, 5, null, undefined]) {
+      const said = call => { try { return call() } catch (error) { return [error.code, error.message] } }
+      assert.deepStrictEqual(said(() => firn.show(wrong, 'snowflake')), said(() => firn.show(wrong, 'snowflake', {})))
+    }
+  })
+
   test('order across calls', () => {
     const gen = memory()
     const it = gen.ids({ maxAge: 1000 })

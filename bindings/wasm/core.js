@@ -185,11 +185,14 @@ const firnCore = (() => {
       open (scheme, keys, store, moduleDir, note, output) {
         put([scheme, keys, output])
         const kind = decoder.decode(taken(wasm.open(slot)).slice(0, -1))
-        return Object.assign(wrapped(u32(slot), 'generator', wasm.close), { kind })
-      },
-      next (gen) {
-        const raw = taken(wasm.next(handleOf(gen)))
-        return gen.kind === 'string' ? decoder.decode(raw) : gen.kind === 'bigint' ? u64(raw) : raw.slice()
+        const gen = wrapped(u32(slot), 'generator', wasm.close)
+        return Object.assign(gen, {
+          kind,
+          next () {
+            const raw = taken(wasm.next(handleOf(gen)))
+            return kind === 'string' ? decoder.decode(raw) : kind === 'bigint' ? u64(raw) : raw.slice()
+          }
+        })
       },
       many: (gen, count, time) => ids(many(gen, count, time, -1), gen.kind, count),
       array (gen, count) {

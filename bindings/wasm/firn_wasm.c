@@ -11,7 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* compile.sh makes three modules: one with everything, for the console of the server and the decoder page; one without the
+ * objects that only those show, for the package (FIRN_TERSE); and one that only issues IDs (FIRN_ISSUE). */
 #define EXPORT(name) __attribute__((export_name(#name)))
+#ifdef FIRN_ISSUE
+#define READING(name)
+#else
+#define READING(name) EXPORT(name)
+#endif
+#ifdef FIRN_TERSE
+#define SHOWING(name)
+#else
+#define SHOWING(name) EXPORT(name)
+#endif
 
 /* ---- arguments and results ------------------------------------------------------------------- */
 
@@ -142,7 +154,7 @@ static int time_of(firn_time *time) {
 /* ---- pure functions -------------------------------------------------------------------------- */
 
 /* scheme, fields -> bytes */
-EXPORT(pack) int pack(uint32_t count) {
+READING(pack) int pack(uint32_t count) {
     firn_scheme scheme;
     firn_fields fields;
     firn_id id;
@@ -157,7 +169,7 @@ EXPORT(pack) int pack(uint32_t count) {
 }
 
 /* scheme, bytes -> time, ns and ms since 1970 (or three empty texts), then names and values */
-EXPORT(unpack) int unpack(void) {
+READING(unpack) int unpack(void) {
     firn_scheme scheme;
     const firn_scheme *seen = &scheme;
     firn_fields fields;
@@ -194,7 +206,7 @@ EXPORT(unpack) int unpack(void) {
 }
 
 /* scheme, from, to, fields -> bytes of the least, bytes of the greatest */
-EXPORT(range) int range(uint32_t count) {
+READING(range) int range(uint32_t count) {
     firn_scheme scheme;
     firn_fields pinned;
     firn_time from, to;
@@ -223,7 +235,7 @@ EXPORT(range) int range(uint32_t count) {
 }
 
 /* scheme, form or null, text -> bytes */
-EXPORT(parse) int parse(void) {
+READING(parse) int parse(void) {
     firn_scheme scheme;
     firn_fields fields;
     firn_id id;
@@ -245,7 +257,7 @@ EXPORT(parse) int parse(void) {
 }
 
 /* scheme, form or null, bytes -> text */
-EXPORT(format) int format(void) {
+READING(format) int format(void) {
     firn_scheme scheme;
     firn_id id;
     int code = scheme_of(&scheme);
@@ -265,7 +277,7 @@ EXPORT(format) int format(void) {
 }
 
 /* scheme, name of the other scheme, bytes -> bytes */
-EXPORT(convert) int convert(void) {
+READING(convert) int convert(void) {
     firn_scheme from;
     firn_id id, made;
     int code = scheme_of(&from);
@@ -283,7 +295,7 @@ EXPORT(convert) int convert(void) {
 }
 
 /* scheme, namespace, name -> bytes */
-EXPORT(digest) int digest(void) {
+READING(digest) int digest(void) {
     firn_scheme scheme;
     firn_id id;
     int code = scheme_of(&scheme);
@@ -297,7 +309,7 @@ EXPORT(digest) int digest(void) {
 }
 
 /* text -> scheme, form, hex and how sure, of each reading */
-EXPORT(guess) int guess(void) {
+READING(guess) int guess(void) {
     firn_reading readings[FIRN_READINGS_MAX];
     char hex[FIRN_TEXT_SIZE];
     size_t length, position = 0;
@@ -322,7 +334,7 @@ EXPORT(guess) int guess(void) {
 
 /* text -> for each match: format, sure, 1 if it leads, reason, time or an empty text, count of
  * fields, names and values */
-EXPORT(recognize) int recognize(void) {
+READING(recognize) int recognize(void) {
     firn_reading readings[FIRN_READINGS_MAX];
     firn_match matches[FIRN_MATCHES_MAX];
     char text[FIRN_TIME_SIZE];
@@ -414,7 +426,7 @@ static int put_json(json_t *json) {
 }
 
 /* text, scheme or null, form or null -> what `firn show --json --all` prints */
-EXPORT(show) int show(void) {
+SHOWING(show) int show(void) {
     firn_reading readings[FIRN_READINGS_MAX];
     id_counts counts;
     id_matches matches;
@@ -436,7 +448,7 @@ EXPORT(show) int show(void) {
 }
 
 /* scheme -> what `firn schemes --json` prints */
-EXPORT(row) int row(void) {
+SHOWING(row) int row(void) {
     firn_scheme scheme;
     int code = scheme_of(&scheme);
     return code == FIRN_OK ? put_json(object_of_scheme(&scheme)) : fail(code);
@@ -556,7 +568,7 @@ EXPORT(many) int many(generator *self, uint32_t count, int kind) {
 /* ---- order numbers --------------------------------------------------------------------------- */
 
 /* keys, 16 bytes; *handle */
-EXPORT(open_order) int open_order(firn_order **handle) {
+READING(open_order) int open_order(firn_order **handle) {
     size_t size;
     const char *keys = text_of(NULL), *key = text_of(&size);
     if (size != 16) {
@@ -567,17 +579,17 @@ EXPORT(open_order) int open_order(firn_order **handle) {
     return code == FIRN_OK ? 0 : fail(code);
 }
 
-EXPORT(close_order) void close_order(firn_order *order) {
+READING(close_order) void close_order(firn_order *order) {
     firn_order_close(order);
 }
 
-EXPORT(write_order) int write_order(firn_order *order, uint64_t integer) {
+READING(write_order) int write_order(firn_order *order, uint64_t integer) {
     int code = firn_order_write(order, out, integer, &error);
     return code == FIRN_OK ? (int)strlen(out) : fail(code);
 }
 
 /* text -> 64 bits */
-EXPORT(read_order) int read_order(firn_order *order) {
+READING(read_order) int read_order(firn_order *order) {
     size_t length;
     uint64_t integer;
     const char *text = text_of(&length);

@@ -15,6 +15,8 @@
 #include "store.h"
 #include "stream.h"
 
+#include <firn/cipher.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -279,6 +281,16 @@ char *strerror(int code) {
     return "crypto.getRandomValues fails; Workers allow it within a request only";
 }
 
+char *strstr(const char *text, const char *part) {
+    const size_t length = strlen(part);
+    while (strncmp(text, part, length) != 0) {
+        if (*text++ == '\0') {
+            return NULL;
+        }
+    }
+    return (char *)(uintptr_t)text;
+}
+
 void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *)) {
     char *items = base;
     for (size_t i = 1; i < count; i++) {
@@ -293,8 +305,6 @@ void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, c
 }
 
 /* ---- modules: the cipher of order numbers is built in ---------------------------------------- */
-
-extern const firn_cipher_ops firn_cipher_module;
 
 void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE_WHY]) {
     (void)dir;

@@ -6,6 +6,7 @@
 const assert = require('node:assert')
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const test = require('node:test')
 const { Worker, isMainThread, parentPort } = require('node:worker_threads')
@@ -215,6 +216,43 @@ function main () {
           JSON.stringify(new URL(url).pathname) + '))' }`)
     for (const host of ['workerd', 'edge-light', 'deno', 'bun', 'browser']) {
       assert.strictEqual(imported('firn', `--conditions=${host}`, `--experimental-loader=${loader}`), `${names} 36 wasm`)
+    }
+    const issue = Object.keys(require('firn/issue')).sort().join()
+    assert.strictEqual(imported('firn/issue'), `${issue} 36 wasm`)
+    for (const host of ['workerd', 'edge-light', 'deno', 'bun', 'browser']) {
+      assert.strictEqual(imported('firn/issue', `--conditions=${host}`, `--experimental-loader=${loader}`), `${issue} 36 wasm`)
+    }
+  })
+
+  test('firn/issue issues what firn reads', () => {
+    const issue = require('firn/issue/sync')
+    for (const scheme of ORDERED) {
+      const gen = issue.open(scheme, scheme.startsWith('time:') ? { output: 'base62', start: 'random:2147483648' } : {})
+      const ids = [...gen.many(500), gen.next(), ...Array.from({ length: 500 }, () => gen.next())]
+      for (let i = 1; i < ids.length; i++) assert.ok(follows(scheme, ids[i - 1], ids[i]), `${scheme} ${ids[i - 1]} ${ids[i]}`)
+      if (!scheme.startsWith('time:')) assert.ok(Math.abs(firn.show(ids[0], scheme).time - Date.now()) < 100000, ids[0])
+    }
+    for (const scheme of ['uuid7', 'uuid4', 'ulid', 'ksuid']) assert.strictEqual(firn.show(issue[scheme]()).scheme, scheme)
+    assert.match(issue.open('typeid', { prefix: 'user' }).next(), /^user_[0-7][0-9a-z]{25}$/)
+    for (const [reason, scheme] of [['SYSTEM', 'snowflake'], ['USAGE', 'stripe'], ['USAGE', 'uuid77']]) {
+      assert.throws(() => issue.open(scheme), error => error instanceof issue.FirnError && error.code === `ERR_FIRN_${reason}`)
+    }
+    const gen = issue.open('uuid7')
+    gen.close()
+    assert.throws(() => gen.next(), { code: 'ERR_FIRN_USAGE' })
+  })
+
+  test('a module of WebAssembly that is missing, or another file in its place, is named', () => {
+    const there = fs.mkdtempSync(path.join(os.tmpdir(), 'firn-'))
+    try {
+      const from = path.dirname(require.resolve('firn/package.json'))
+      for (const name of fs.readdirSync(from).filter(name => name.endsWith('.mjs'))) fs.copyFileSync(path.join(from, name), path.join(there, name))
+      const said = name => node(`import(${JSON.stringify(path.join(there, name))}).catch(error => console.log(error.message))`)
+      assert.match(said('issue.mjs'), /issue[.]wasm is not there: .* import 'firn\/issue\/sync', which contains it$/)
+      fs.writeFileSync(path.join(there, 'firn.wasm'), '<!doctype html>')
+      assert.match(said('wasm.mjs'), /firn[.]wasm is not there: .* import 'firn\/sync', which contains it$/)
+    } finally {
+      fs.rmSync(there, { recursive: true })
     }
   })
 }

@@ -4,13 +4,8 @@
 'use strict'
 
 const api = require('./api.js')
-const base64 = require('./bytes.js')
-const core = require('./core.js')
+const generators = require('./generators.js')
+const native = require('./inside.js')(require('./bytes.js'))
 
-// Node.js 18 has no globalThis.crypto. No literal, so that bundlers do not look for the module.
-const [name] = ['node:crypto']
-const crypto = globalThis.crypto ?? require(name).webcrypto
-const native = core(new WebAssembly.Module(Uint8Array.from(atob(base64), char => char.charCodeAt(0))), crypto)
-
-module.exports = api(native)
-Object.defineProperty(module.exports, 'without', { value: addonError => api(native, addonError) })
+module.exports = api(native, generators(native))
+Object.defineProperty(module.exports, 'without', { value: addonError => api(native, generators(native, addonError)) })

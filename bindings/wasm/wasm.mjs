@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-// WebAssembly for browsers, Deno, Bun, and import 'firn/wasm' everywhere. Nothing is fetched.
-import base64 from './bytes.mjs'
+// WebAssembly for browsers, Deno, Bun, and import 'firn/wasm' everywhere. Bundlers copy firn.wasm, because its place is written as
+// new URL.
+import load from './load.mjs'
 import make from './make.mjs'
 
-// Node.js 18 has no globalThis.crypto. No literal, so that bundlers do not look for the module.
-const [name] = ['node:crypto']
-const ours = !globalThis.crypto && globalThis.process?.versions?.node &&
-  (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)).webcrypto
-const firn = make(await WebAssembly.compile(Uint8Array.from(atob(base64), char => char.charCodeAt(0))), ours)
+const { module, crypto } = await load(new URL('./firn.wasm', import.meta.url), 'firn/sync')
+const firn = make(module, crypto)
 
 export const {
   open, openAsync, uuid7, uuid4, ulid, ksuid, typeid, Generator, Segment, Order, Mask,

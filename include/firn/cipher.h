@@ -39,5 +39,6 @@ typedef struct firn_cipher_ops {
     int (*decrypt)(void *self, firn_halves *numbers, size_t count, firn_error *error);
     void (*close)(void *self); /* erases the key */
 } firn_cipher_ops;
+FIRN_API extern const firn_cipher_ops firn_cipher_module;
 
 #endif

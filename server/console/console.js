@@ -72,8 +72,8 @@ async function takeToken(event) {
   look();
 }
 
-// firn.wasm decodes IDs. The page asks the server only for the generators of its configuration.
-const wasmModule = () => WebAssembly.compileStreaming(fetch("firn.wasm"));
+// console.wasm decodes IDs. The page asks the server only for the generators of its configuration.
+const wasmModule = () => WebAssembly.compileStreaming(fetch("console.wasm"));
 
 async function foreignLayout(name) {
   const firn = await firnHere();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Decodes an ID and draws it, in the console and in the decoder page. Digits, fields, time and other forms come from
-// firn.wasm, firn's C code compiled for the browser: the page sends nothing.
+// console.wasm, firn's C code compiled for the browser: the page sends nothing.
 "use strict";
 
 const EXAMPLES = {
@@ -267,9 +267,9 @@ function drawTime(shown) {
   byId("time-unix").textContent = shown.unix_ns;
 }
 
-// ---- firn.wasm --------------------------------------------------------------------------------
+// ---- console.wasm -----------------------------------------------------------------------------
 
-// The package firn, once firn.wasm is compiled; `native` returns the objects of `firn show --json` and `firn schemes --json`.
+// The package firn, once console.wasm is compiled; `native` returns the objects of `firn show --json` and `firn schemes --json`.
 let loading = null;
 async function firnHere() {
   if (typeof WebAssembly === "undefined") {
@@ -277,7 +277,7 @@ async function firnHere() {
   }
   loading ||= wasmModule().then((module) => {
     const native = firnCore(module);
-    return { ...firnApi(native), native };
+    return { ...firnApi(native, firnGenerators(native)), native };
   });
   try {
     return await loading;

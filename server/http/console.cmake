@@ -15,7 +15,8 @@ function(add_array name hex)
 endfunction()
 
 file(GLOB files ${ROOT}/server/console/*)
-list(APPEND files ${ROOT}/bindings/node/api.js ${ROOT}/bindings/wasm/core.js ${ROOT}/bindings/wasm/firn.wasm)
+list(APPEND files ${ROOT}/bindings/node/api.js ${ROOT}/bindings/node/generators.js ${ROOT}/bindings/wasm/core.js
+    ${ROOT}/bindings/wasm/console.wasm)
 list(SORT files)
 string(HEX "%VERSION%" mark)
 set(folder ${OUT}.files)

@@ -318,7 +318,9 @@ static int decode_element(int64_t *out, const column *wanted, const char *bytes,
     if (code != FIRN_OK) {
         return code;
     }
-    *out = (int64_t)fields.value[wanted->field].low;
+    const firn_slice *slice = &wanted->scheme->slices[wanted->field];
+    *out =
+        (int64_t)(slice->role == FIRN_ROLE_CONST ? slice->value : fields.value[wanted->field].low);
     if (!wanted->timed) {
         return FIRN_OK;
     }
@@ -330,6 +332,102 @@ static int decode_element(int64_t *out, const column *wanted, const char *bytes,
                               "bits of nanoseconds have: decode that ID with firn.show");
     }
     return FIRN_OK;
+}
+
+/* Where the bits of a field are in IDs of 8 or 16 bytes, in a low and a high word. */
+typedef struct places {
+    struct {
+        uint64_t mask;
+        uint8_t word, right, left;
+    } part[2 * FIRN_SLICES_MAX];
+    uint32_t count;
+    uint64_t fixed[2], value[2]; /* the bits of constants, and their values */
+} places;
+
+/* Calls `put` for the part of `bits` bits from `position` on in each word that has some. */
+#define EACH_WORD(position, bits, ...)                                                             \
+    for (uint32_t at = (position), end = at + (bits), size; at < end; at += size) {                \
+        const uint32_t word = at / 64, right = at % 64;                                            \
+        size = end - at < 64 - right ? end - at : 64 - right;                                      \
+        const uint64_t mask = size == 64 ? UINT64_MAX : (UINT64_C(1) << size) - 1;                 \
+        __VA_ARGS__                                                                                \
+    }
+
+/* False: the field is read ID by ID. */
+static bool find_places(places *out, const column *wanted) {
+    const firn_scheme *scheme = wanted->scheme;
+    uint32_t position = scheme->bits;
+    memset(out, 0, sizeof *out);
+    if (scheme->form == FIRN_FORM_DATED || (scheme->bits > 64 && scheme->bits != 128)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        const uint32_t low = position -= slice->bits;
+        if (slice->role == FIRN_ROLE_CONST) {
+            EACH_WORD(low, slice->bits, {
+                out->fixed[word] |= mask << right;
+                out->value[word] |= (slice->value >> (at - low) & mask) << right;
+            })
+        }
+        if (firn_scheme_first(scheme, i) == wanted->field) {
+            if (slice->group > 0) {
+                return false;
+            }
+            EACH_WORD(low, slice->bits, {
+                out->part[out->count].mask = mask;
+                out->part[out->count].word = (uint8_t)word;
+                out->part[out->count].right = (uint8_t)right;
+                out->part[out->count++].left = (uint8_t)(slice->from + at - low);
+            })
+        }
+    }
+    if (scheme->bits < 64) { /* the bits above the ID are zeros */
+        out->fixed[0] |= UINT64_MAX << scheme->bits;
+    }
+    return out->count > 0;
+}
+
+/* Nanoseconds since 1970. False: 64 bits do not hold them. */
+static bool to_ns(int64_t *out, const firn_scheme *scheme, uint64_t tick) {
+    enum { NS_PER_S = 1000000000 };
+    int64_t epoch;
+    return !__builtin_mul_overflow(scheme->epoch.sec, NS_PER_S, &epoch) &&
+           !__builtin_add_overflow(epoch, scheme->epoch.ns, &epoch) &&
+           !__builtin_mul_overflow(tick, scheme->tick_ns, out) &&
+           !__builtin_add_overflow(*out, epoch, out);
+}
+
+/* Decodes IDs until one of them needs decode_element, which has the errors. Returns their number. */
+static Py_ssize_t decode_run(char *out, const places *found, const column *wanted,
+                             const char *bytes, Py_ssize_t count) {
+    const bool wide = wanted->scheme->bits > 64;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        uint64_t id[2] = {0, 0}, value = 0;
+        int64_t ns;
+        memcpy(id, bytes + i * (wide ? 16 : 8), wide ? 16 : 8);
+        if (wide) {
+            const uint64_t high = __builtin_bswap64(id[0]);
+            id[0] = __builtin_bswap64(id[1]);
+            id[1] = high;
+        }
+        if ((((id[0] ^ found->value[0]) & found->fixed[0]) |
+             ((id[1] ^ found->value[1]) & found->fixed[1])) != 0) {
+            return i;
+        }
+        for (uint32_t k = 0; k < found->count; k++) {
+            value |= (id[found->part[k].word] >> found->part[k].right & found->part[k].mask)
+                     << found->part[k].left;
+        }
+        if (wanted->timed) {
+            if (!to_ns(&ns, wanted->scheme, value)) {
+                return i;
+            }
+            value = (uint64_t)ns;
+        }
+        memcpy(out + i * 8, &value, sizeof value);
+    }
+    return count;
 }
 
 /* decode(scheme, epoch, bits, digits, bytes, field) -> bytearray of int64 or uint64 */
@@ -364,7 +462,11 @@ static PyObject *decode(PyObject *module, PyObject *args) {
                            scheme.tick_ns != 0 && strcmp(field_name, "time") == 0};
     PyObject *out = PyByteArray_FromStringAndSize(NULL, length / size * 8);
     char *place = out != NULL ? PyByteArray_AsString(out) : NULL;
-    for (Py_ssize_t i = 0; out != NULL && i < length / size; i++) {
+    places found;
+    Py_ssize_t i = out != NULL && find_places(&found, &wanted)
+                       ? decode_run(place, &found, &wanted, bytes, length / size)
+                       : 0;
+    for (; out != NULL && i < length / size; i++) {
         int64_t value;
         if (decode_element(&value, &wanted, bytes + i * size, &error) != FIRN_OK) {
             Py_CLEAR(out);
