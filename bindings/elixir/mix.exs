@@ -8,7 +8,7 @@ defmodule Firn.MixProject do
       version: "0.1.0",
       elixir: "~> 1.14",
       description: "Unique IDs for distributed systems: a client of firn serve",
-      package: [licenses: ["MIT"], links: %{}, files: ["lib", "mix.exs", "README.md"]]
+      package: [licenses: ["MIT"], links: %{"source" => "https://git.example/firn"}, files: ["lib", "mix.exs", "README.md"]]
     ]
   end
 

@@ -33,6 +33,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -67,6 +68,9 @@ final class FirnTest {
         Check.test("a window is renewed, and threads wait for the renewer", FirnTest::renewal);
         Check.test("a store that fails is an error for callers, until it is back", FirnTest::storeFails);
         Check.test("threads issue no ID twice, while garbage is collected", FirnTest::threads);
+        if (Runtime.version().feature() >= 21) {
+            Check.test("virtual threads that wait for the renewer leave their carriers to others", FirnTest::virtualThreads);
+        }
         Check.test("10000 generators that leaked are freed", FirnTest::leaked);
         Check.test("renewers end with their generators", FirnTest::renewersEnd);
         Check.test("the jar is a module", Loaders::module);
@@ -514,6 +518,49 @@ final class FirnTest {
                 all.add(all.get(7));
                 Check.that(new HashSet<>(all).size() < all.size()); // what this would find
             }
+        }
+    }
+
+    /** Another process holds the store for longer than a window, so all callers wait; other virtual threads run meanwhile. */
+    private static void virtualThreads() throws Exception {
+        ExecutorService threads = (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+        String url = store();
+        String hold = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); db.execute('BEGIN EXCLUSIVE'); "
+                + "print('held', flush=True); sys.stdin.read()";
+        AtomicBoolean back = new AtomicBoolean();
+        AtomicInteger issued = new AtomicInteger();
+        try (Generator gen = Generator.of("snowflake").store(url).unsafe(true).set("window", "200ms").set("full", "wait").set("max_wait", "60s")
+                .open()) {
+            Callable<List<Long>> task = () -> {
+                List<Long> ids = new ArrayList<>();
+                while (!back.get()) {
+                    ids.add(gen.nextLong());
+                    issued.incrementAndGet();
+                    Thread.sleep(1);
+                }
+                return ids;
+            };
+            gen.nextLong();
+            List<Future<List<Long>>> parts = new ArrayList<>();
+            for (int i = 0; i < 64; i++) {
+                parts.add(threads.submit(task));
+            }
+            Process holder = new ProcessBuilder("python3", "-c", hold, url.substring("sqlite:".length())).start();
+            Check.that(holder.getInputStream().read() == 'h');
+            for (int before = -1; before != issued.get();) {
+                before = issued.get();
+                Thread.sleep(500);
+                threads.submit(() -> 1).get(30, TimeUnit.SECONDS); // not if each carrier is held
+            }
+            back.set(true);
+            holder.getOutputStream().close();
+            List<Long> all = new ArrayList<>();
+            for (Future<List<Long>> part : parts) {
+                all.addAll(part.get());
+            }
+            threads.shutdown();
+            Check.that(all.size() >= 64);
+            Check.same(all.size(), new HashSet<>(all).size());
         }
     }
 
