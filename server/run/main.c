@@ -110,6 +110,8 @@ static int cores(void) {
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
+enum { SERIES_RELOADED = 1000 }; /* room for those that a reload adds */
+
 /* How many segments clients may create. */
 static size_t segments_allowed(const server_settings *set) {
     return set->auto_create ? (size_t)set->max_auto_create : 0;
@@ -120,11 +122,12 @@ static int begin_catalog(const server_config *config, firn_error *error) {
     /* a file that was written on one machine may be read on another */
     renewers_open_stores(set->unsafe, config->file[0] != '\0');
     /* includes what a reload may allow */
-    size_t segments = (size_t)setting_table[SETTING_max_auto_create].most;
+    size_t segments = (size_t)setting_table[SETTING_max_auto_create].most, series = SERIES_RELOADED;
     for (size_t i = 0; i < config->sections.count; i++) {
-        segments += config->sections.all[i].is_segment;
+        segments += config->sections.all[i].kind == SECTION_SEGMENT;
+        series += config->sections.all[i].kind == SECTION_SERIES;
     }
-    int code = catalog_begin(or_null(set->store), (size_t)set->max_generators, segments,
+    int code = catalog_begin(or_null(set->store), (size_t)set->max_generators, segments, series,
                              segments_allowed(set), error);
     catalog_allow_block(set->max_block);
     code = code == FIRN_OK ? names_add(&config->sections, error) : code;
