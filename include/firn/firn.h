@@ -757,7 +757,8 @@ typedef struct firn_mask firn_mask;
  * letters, digits, . _ and -); width=63 (the default: integers that are not negative), any other
  * 20..128 (bits), or uuid (a UUID of version=1..8 (7) gives one of version 4);
  * key_number=0..999999999 (1). Any other name, width, version or number is another mask.
- * fingerprint=HEX: FIRN_EUSAGE unless firn_mask_fingerprint returns this. from=, as=: the text forms
+ * width=uuid47 is UUIDv47 as other programs have it: it hides the millisecond of a uuid7 alone, and
+ * takes a key of 16 bytes and 16 zeros. fingerprint=HEX: FIRN_EUSAGE unless firn_mask_fingerprint returns this. from=, as=: the text forms
  * of IDs and of masked IDs; uuid for width=uuid, base32 above 64 bits, else dec. mac=20: texts have
  * a MAC; not in the form uuid. The permutation is
  * FF1 with AES-128 and radix 2; its key comes from the secret one by HKDF-SHA256. `module_dir` (may

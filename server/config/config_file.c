@@ -45,14 +45,14 @@ static bool is_plain(const char *name) {
 static int add_section(config_reader *reader, enum section_kind kind, const char *name) {
     if (name[0] == '\0' || strlen(name) >= NAME_SIZE || !is_plain(name)) {
         return set_error(reader->error, FIRN_EUSAGE,
-                         "%s: [%s %.40s] is not a valid name: use 1 to %d printable ASCII "
+                         "%s: [%.9s %.40s] is not a valid name: use 1 to %d printable ASCII "
                          "characters without quotes, brackets and backslashes",
                          reader->where, section_names[kind], name, NAME_SIZE - 1);
     }
     const config_section *first = sections_find(reader->sections, kind, name);
     if (first != NULL) {
         return set_error(reader->error, FIRN_EUSAGE,
-                         "%s: [%s %s] is given twice: the first is at %.100s", reader->where,
+                         "%s: [%.9s %s] is given twice: the first is at %.100s", reader->where,
                          section_names[kind], name, first->where);
     }
     if (reader->sections->count == NAMES_MAX) {

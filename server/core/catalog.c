@@ -392,11 +392,12 @@ int catalog_add_series(const char *name, const char *keys, const char *store, fi
 
 int catalog_refuse_series(word name, const char *wanted, firn_error *error) {
     const server_series *series = catalog_series(name);
-    return series == NULL ? FIRN_OK
-                          : set_error(error, FIRN_EUSAGE,
-                                      "'%s' is a series, not %s: use FIRN.SERIES %s or GET "
-                                      "/v1/series/%s",
-                                      series->name, wanted, series->name, series->name);
+    return series == NULL
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "'%.63s' is a series, not %.20s: use FIRN.SERIES %.63s or GET "
+                           "/v1/series/%.63s",
+                           series->name, wanted, series->name, series->name);
 }
 
 int catalog_may_create(word name, firn_error *error) {

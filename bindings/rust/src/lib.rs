@@ -13,6 +13,7 @@ mod mask;
 mod order;
 mod scheme;
 mod segment;
+mod series;
 #[cfg(feature = "serde")]
 pub mod serde;
 mod time;
@@ -26,6 +27,7 @@ pub use mask::{Mask, MaskBuilder};
 pub use order::{Order, OrderBuilder};
 pub use scheme::{forms, guess, show, Changes, Fields, Reading, Scheme, Shown, Sorts};
 pub use segment::{Segment, SegmentBuilder};
+pub use series::{Series, SeriesBuilder};
 pub use time::parse_time;
 
 /// Programs that the compiler refuses.
