@@ -56,10 +56,10 @@ int anchor_move(firn_store *store, const char *series, const chain_anchor *to, f
     request.grant |= 1;
     int code = firn_store_reserve(store, &request, &first, &held, error);
     code = code == FIRN_EUNKNOWN ? firn_store_reserve(store, &request, &first, &held, error) : code;
-    return code != FIRN_EBUSY ? code
-                              : set_error(error, FIRN_EBUSY,
-                                          "the anchor of series %.63s is at %" PRId64
-                                          " meanwhile: run firn verify "
-                                          "again",
-                                          series, held.high - 1);
+    return code != FIRN_EBUSY
+               ? code
+               : set_error(error, FIRN_EBUSY,
+                           "another firn verify has moved the anchor of series %.63s to "
+                           "%" PRId64 ": run firn verify again",
+                           series, held.high - 1);
 }

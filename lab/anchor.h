@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The anchor of a chain: its last line, as a store keeps it. The mark of the key "head" in the
- * namespace "anchor SERIES" is the slot of the number, so it never goes back, and the note of the
- * mark is the hash. Knows nothing of lines. */
+ * namespace "anchor SERIES" is the slot of the number, so it only rises, and the note of the mark is
+ * the hash. Knows nothing of lines. */
 #ifndef FIRN_ANCHOR_H
 #define FIRN_ANCHOR_H
 

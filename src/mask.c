@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Masks: permutations of IDs that show nothing of them, chosen by a secret key and a name. The
  * permutation is FF1 over the bits of an ID; each mask has a separate key. UUIDv47 is not such a
- * mask: it changes the time of a uuid7 alone, with the key as it is, as other programs do. */
+ * mask: it changes the time of a uuid7 alone, with the given key, as other programs do. */
 #include "bits.h"
 #include "error.h"
 #include "hkdf.h"

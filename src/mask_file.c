@@ -23,7 +23,7 @@ typedef struct mask_key {
     bool is_half; /* the second half is zeros */
 } mask_key;
 
-/* How many digits the key has; 0: it is none. */
+/* How many digits the key has; 0: another length. */
 static size_t read_key_hex(uint8_t *bytes, const char *hex) {
     static const char digits[] = "0123456789abcdef";
     size_t count = 0;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Series of the server: [series NAME] of firn.ini, /v1/series, FIRN.SERIES; the numbers are those of `firn series` on the
-# same store, and none is issued twice.
+# Series of the server: [series NAME] of firn.ini, /v1/series, FIRN.SERIES; `firn series` continues on the same
+# store, and no number is issued twice.
 . test/serve.tap
 year=$(date -u +%Y) store="sqlite:$TMPDIR/ids.db?unsafe=1"
 ini=$TMPDIR/firn.ini
@@ -66,7 +66,7 @@ said "and so does INCR" "^ERR 'invoices' is a series, not a segment: use FIRN.SE
 # ---- counters ------------------------------------------------------------------------------------
 same "the status has the series" '{"name":"invoices","issued":9,"trouble":null}' "$(get /v1/status | jq -c '.series[0]')"
 same "metrics count numbers" 'firn_series_numbers_total{series="invoices"} 9' "$(get /metrics | grep '^firn_series_numbers_total.*invoices')"
-same "a refused time is no failure of the series" "" "$(get /metrics | grep '^firn_failing.*kind="series".*"closes"')"
+same "a refused time does not count as a failure" "" "$(get /metrics | grep '^firn_failing.*kind="series".*"closes"')"
 
 # ---- many at once --------------------------------------------------------------------------------
 clients=''

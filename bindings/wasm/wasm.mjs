@@ -10,7 +10,7 @@ const ours = !globalThis.crypto && globalThis.process?.versions?.node &&
 const firn = make(await WebAssembly.compile(Uint8Array.from(atob(base64), char => char.charCodeAt(0))), ours)
 
 export const {
-  open, openAsync, uuid7, uuid4, ulid, ksuid, typeid, Generator, Segment, Order, Mask,
+  open, openAsync, uuid7, uuid4, ulid, ksuid, typeid, Generator, Segment, Series, Order, Mask,
   FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
   renewIdentity, version, backend
 } = firn
