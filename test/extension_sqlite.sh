@@ -112,8 +112,8 @@ answers "a time chooses the period, and a date is one of the zone" "2020-05-01-0
 like "a schema gives no definition" ".*unsafe use of firn_number.*" "CREATE VIEW v AS SELECT firn_number('bills', ''); SELECT * FROM v;"
 errs "a series needs its definition at first" "the store has no series none: define it with template=" "firn_number('none')"
 errs "and only one" "leave the definition out" "firn_number('bills', 'template=X{counter:4}')"
-errs "a wrong time is refused" "character 1" "firn_number('bills', '', 'tomorrow')" 
-errs "a wrong key too" "did you mean .template" "firn_number('bills', 'templates={counter:4}')"
+errs "a wrong time is refused" "character 1" "firn_number('bills', '', 'tomorrow')"
+errs "a wrong key too" "has no key 'templates'" "firn_number('bills', 'templates={counter:4}')"
 url=$FIRN_STORE
 FIRN_STORE="sqlite:$TMPDIR/untouched.db?unsafe=1"
 like "under trusted_schema = OFF the schema does not begin to take numbers" ".*trusted_schema is OFF.*firn_config.*" \
