@@ -56,8 +56,8 @@ static firn_series *find_series(const text *name, const text *definition) {
     static bool registered;
     opened_series wanted = {.series = NULL};
     if (firn_setting_store[0] == '\0') {
-        firn_refuse(FIRN_EUSAGE, "series need a store: set firn.store, or use a series without "
-                                 "gaps, which needs none");
+        firn_refuse(FIRN_EUSAGE, "series need a store: set firn.store, or use the plain SQL of "
+                                 "series without gaps");
     }
     if (opened_for != firn_settings_count) {
         close_series();
