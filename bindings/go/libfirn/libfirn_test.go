@@ -671,8 +671,10 @@ func TestSeries(t *testing.T) {
 	if text, err := again.Next(background); err != nil || text != "INV0004" {
 		t.Errorf("%s: %v", text, err)
 	}
-	if err := errors.Join(again.Close(), invoices.Close(), invoices.Close()); err != nil {
-		t.Error(err)
+	for _, series := range []*Series{again, invoices, invoices} {
+		if err := series.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 	if _, err := invoices.Next(background); !errors.Is(err, firn.ErrUsage) {
 		t.Errorf("closed: %v", err)

@@ -13,9 +13,9 @@ mod mask;
 mod order;
 mod scheme;
 mod segment;
-mod series;
 #[cfg(feature = "serde")]
 pub mod serde;
+mod series;
 mod time;
 
 pub use error::{renew_identity, version, Error, ErrorKind, Result};
