@@ -88,7 +88,7 @@ static firn_series *find_series(const text *name, const text *definition) {
 
 /* (series), (series, definition) or (series, definition, time) */
 static Datum number(FunctionCallInfo fcinfo) {
-    char text[1][FIRN_SERIES_SIZE];
+    char made[1][FIRN_SERIES_SIZE];
     firn_error error;
     firn_time at = {0};
     const bool dated = PG_NARGS() > 2;
@@ -101,8 +101,8 @@ static Datum number(FunctionCallInfo fcinfo) {
     }
     firn_series *series =
         find_series(PG_GETARG_TEXT_PP(0), PG_NARGS() > 1 ? PG_GETARG_TEXT_PP(1) : NULL);
-    FIRN_CHECK(firn_series_next(series, dated ? &at : NULL, text, 1, &error));
-    return PointerGetDatum(cstring_to_text(text[0]));
+    FIRN_CHECK(firn_series_next(series, dated ? &at : NULL, made, 1, &error));
+    return PointerGetDatum(cstring_to_text(made[0]));
 }
 
 FIRN_ENTRY(number, number(fcinfo))
