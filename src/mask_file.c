@@ -2,6 +2,8 @@
 /* The file of `firn mask keygen`: a line "NUMBER KEY", and comments. A key of half the digits is one
  * of UUIDv47. Its key goes into a mask and
  * nowhere else: no error quotes the file. */
+#include "mask_key.h"
+
 #include "error.h"
 #include "secret_text.h"
 
@@ -15,13 +17,6 @@
 #include <unistd.h>
 
 enum { KEY_DIGITS = 2 * FIRN_MASK_KEY_SIZE, KEY_FILE_SIZE = 1024, KEY_LINE_KEYS = 1024 };
-
-/* The key of a file, and "key_number=" with its number. */
-typedef struct mask_key {
-    uint8_t bytes[FIRN_MASK_KEY_SIZE];
-    char number[32];
-    bool is_half; /* the second half is zeros */
-} mask_key;
 
 /* How many digits the key has; 0: another length. */
 static size_t read_key_hex(uint8_t *bytes, const char *hex) {
@@ -39,7 +34,7 @@ static size_t read_key_hex(uint8_t *bytes, const char *hex) {
     return count == KEY_DIGITS || count == KEY_DIGITS / 2 ? count : 0;
 }
 
-static bool read_key_line(mask_key *key, const char *line) {
+static bool read_key_line(firn__mask_key *key, const char *line) {
     const size_t digits = strspn(line, "0123456789");
     const char *hex = line + digits + strspn(line + digits, " \t");
     if (digits == 0 || digits > 9 || hex == line + digits) {
@@ -55,7 +50,7 @@ static bool read_key_line(mask_key *key, const char *line) {
 }
 
 /* Exactly one line with a key; empty lines and those that begin with # are comments. */
-static bool read_key_text(mask_key *key, char *text) {
+static bool read_key_text(firn__mask_key *key, char *text) {
     int found = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;) {
         line += strspn(line, " \t\r");
@@ -112,7 +107,7 @@ static int open_key_file(int *file, const char *name, firn_error *error) {
                      name, strerror(errno));
 }
 
-static int read_key_file(mask_key *key, const char *name, firn_error *error) {
+int firn__mask_key_read(firn__mask_key *key, const char *name, firn_error *error) {
     char text[KEY_FILE_SIZE];
     size_t length = 0;
     ssize_t got = 1;
@@ -141,12 +136,12 @@ static int read_key_file(mask_key *key, const char *name, firn_error *error) {
 int firn_mask_load(firn_mask **mask, const char *keys, const char *key_file, const char *module_dir,
                    firn_error *error) {
     char all[KEY_LINE_KEYS];
-    mask_key key = {.number = ""};
+    firn__mask_key key = {.number = ""};
     if (strstr(keys, "key_number=") != NULL) {
         return firn__fail(error, FIRN_EUSAGE,
                           "the key file has the number of the key: remove key_number=");
     }
-    int code = read_key_file(&key, key_file, error);
+    int code = firn__mask_key_read(&key, key_file, error);
     if (code == FIRN_OK && key.is_half && strstr(keys, "width=uuid47") == NULL) {
         code = firn__fail(error, FIRN_EUSAGE,
                           "the key in %.80s has 32 hex digits, which only width=uuid47 takes: use "

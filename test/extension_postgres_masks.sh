@@ -151,5 +151,6 @@ refused "a closed period is refused" "period 2020-05-01 of series days is closed
     "SELECT firn_number('days', 'template={year}-{month}-{day}-{counter:2} zone=Pacific/Kiritimati', '2020-05-01 01:00Z'::timestamptz)"
 refused "a time without a zone too" "a time without a zone depends on" "SELECT firn_number('days', '', '2020-05-01'::date)"
 refused "and a series without its definition" "the store has no series none: define it" "SELECT firn_number('none')"
+refused "no file of the server is named" "remove key_file=" "SELECT firn_number('keyed', 'template={counter:6} key_file=$key')"
 refused "nobody takes numbers without a grant" "42501" 'SET ROLE shop' "SELECT firn_number('bills')"
 finish

@@ -66,6 +66,10 @@ static firn_series *find_series(const text *name, const text *definition) {
     take_argument(wanted.name, sizeof wanted.name, name, "name of the series");
     if (definition != NULL) {
         take_argument(wanted.definition, sizeof wanted.definition, definition, "definition");
+        if (strstr(wanted.definition, "key_file=") != NULL) {
+            firn_refuse(FIRN_EUSAGE, "SQL functions have no masked counters, since a statement "
+                                     "would name a file of the server: remove key_file=");
+        }
     }
     for (int i = 0; i < opened_count; i++) {
         if (strcmp(all_opened[i].name, wanted.name) == 0 &&

@@ -817,7 +817,8 @@ typedef struct firn_series firn_series;
  * {mod97}; zone=UTC|+hh:mm|NAME (UTC); restart=never|day|week|month|year (the shortest period that
  * the template names); late=0..366 (0), how many later periods may begin before a period is closed;
  * grow=0|1 (0), a counter that needs more digits gets them; block=1..1000000 (1), how many counters
- * to reserve at a time. The store keeps all but `block` at the first number; without template the
+ * to reserve at a time; key_file=FILE of `firn mask keygen` masks the counter, which needs the module
+ * ff1. The store keeps all but `block` and the file at the first number; without template the
  * stored definition applies. Close it before the store. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no
  * zone database; errors of a store. */
 FIRN_API int firn_series_open(firn_series **series, const char *name, const char *keys,
