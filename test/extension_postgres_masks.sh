@@ -121,7 +121,7 @@ same "is shown neither to a client nor in the log" "" "$(printf '%s' "$said" | c
 same "no error shows the key" "" "$(grep -F "$(printf '%063d1' 0)" "$place"/log.*)"
 
 # ---- dated numbers -------------------------------------------------------------------------------
-refused "without a store there are no numbers" "series need a store: set firn.store" "SELECT firn_number('bills')"
+refused "without a store there are no numbers" "series need a store" "SELECT firn_number('bills')"
 url="sqlite:$secrets/numbers.db?unsafe=1"
 echo "firn.store = '$url'" >>"$place/data/pg/postgresql.conf"
 ask 'SELECT pg_reload_conf()' >"$TMPDIR/said"
@@ -150,7 +150,7 @@ same "a time chooses the period" "2020-05-02-01" \
 refused "a closed period is refused" "period 2020-05-01 of series days is closed" \
     "SELECT firn_number('days', 'template={year}-{month}-{day}-{counter:2} zone=Pacific/Kiritimati', '2020-05-01 01:00Z'::timestamptz)"
 refused "a time without a zone too" "a time without a zone depends on" "SELECT firn_number('days', '', '2020-05-01'::date)"
-refused "and a series without its definition" "the store has no series none: define it" "SELECT firn_number('none')"
-refused "no file of the server is named" "remove key_file=" "SELECT firn_number('keyed', 'template={counter:6} key_file=$key')"
+refused "and a series without its definition" "the store has no series none" "SELECT firn_number('none')"
+refused "no file of the server is named" "Remove key_file=" "SELECT firn_number('keyed', 'template={counter:6} key_file=$key')"
 refused "nobody takes numbers without a grant" "42501" 'SET ROLE shop' "SELECT firn_number('bills')"
 finish
