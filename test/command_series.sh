@@ -123,6 +123,6 @@ text = sys.argv[1] + "-" + "".join(map(str, masks.ff1(key, sys.argv[1].encode(),
 rows = "0317598642 7092154863 4206871359 1750983426 6123045978 3674209581 5869720134 8945362017 9438617205 2581436790".split()
 value = "0"
 for digit in text.replace("-", ""):
-    value = rows[int(digit)][int(value)]
+    value = rows[int(value)][int(digit)]
 print(text + "-" + value)' "$day")"
 finish
