@@ -140,11 +140,12 @@ same "the command continues there" "$(numbers 3)" "$("$FIRN" series bills --stor
 same "as a default of a column" "$(numbers 4 5 6)" "$(ask "CREATE TABLE bill (number text PRIMARY KEY DEFAULT firn_number('bills'), total int)" \
     'INSERT INTO bill (total) VALUES (1), (2), (3)' 'SELECT number FROM bill ORDER BY number')"
 for each in 1 2 3 4; do
-    ask "SELECT firn_number('bills') FROM generate_series(1, 200)" >"$TMPDIR/bills.$each" &
+    ask "SELECT firn_number('bills') FROM generate_series(1, 50)" >"$TMPDIR/bills.$each" &
     sessions="${sessions:-} $!"
 done
 for each in $sessions; do wait "$each"; done
-same "four sessions at once take 800 numbers, none twice" 800 "$(cat "$TMPDIR"/bills.* | grep INV | sort -u | wc -l)"
+same "four sessions at once take numbers" "" "$(grep -hv '^INV' "$TMPDIR"/bills.*)"
+same "none twice" 200 "$(cat "$TMPDIR"/bills.* | sort -u | wc -l)"
 same "a time chooses the period" "2020-05-02-01" \
     "$(ask "SELECT firn_number('days', 'template={year}-{month}-{day}-{counter:2} zone=Pacific/Kiritimati', '2020-05-01 12:00Z'::timestamptz)")"
 refused "a closed period is refused" "period 2020-05-01 of series days is closed" \
