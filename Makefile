@@ -175,6 +175,10 @@ mutate: test-build
 text-proof: test-build
 	$(BUILD)/test/simd_pure_test 1000000000
 
+# 10^8 IDs of 63 bits and 10^8 UUIDs masked and back; a minute of one core.
+mask-proof: test-build
+	FIRN_MASKS=100000000 $(BUILD)/test/mask_test
+
 # The protocol, searched exhaustively; needs spin.
 model:
 	model/run
@@ -259,4 +263,4 @@ docs/reference/errors.md: include/firn/firn.h common/errors.h common/errors.c co
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: side-by-side wasm site together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test test-long coverage test-bare test-systemd test-several test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean
+.PHONY: side-by-side wasm site together simulate text-proof mask-proof mutate all everything install uninstall test-build sanitize memory fuzz test test-long coverage test-bare test-systemd test-several test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean

@@ -96,9 +96,9 @@ static int open_line(listed_mask *out, const mask_line *line, const char *list, 
     if (code == FIRN_OK) {
         memcpy(out->name, line->name, sizeof out->name);
         out->bits = firn_mask_bits(out->mask);
-        out->version = strcmp(line->width, "uuid") != 0 ? 0
-                       : line->version[0] == '\0'       ? 7
-                                                        : atoi(line->version);
+        out->version = strncmp(line->width, "uuid", 4) != 0 ? 0
+                       : line->version[0] == '\0'           ? 7
+                                                            : atoi(line->version);
         out->from = firn_mask_form(out->mask, false);
         out->as = firn_mask_form(out->mask, true);
     }

@@ -21,12 +21,12 @@ static void check_refused(const firn_error *error) {
 
 static void check_changed(const firn__series_form *form, const char *number, uint8_t seed) {
     char text[FIRN_SERIES_SIZE];
-    int64_t counter;
+    int64_t period, counter;
     firn_error error = {0};
     const size_t length = strlen(number);
     memcpy(text, number, length);
     text[seed % length] ^= (char)(1 + seed % 127);
-    if (firn__series_read(form, &counter, text, length - seed % 2, &error) != FIRN_OK) {
+    if (firn__series_read(form, &counter, &period, text, length - seed % 2, &error) != FIRN_OK) {
         check_refused(&error);
     }
 }
@@ -40,7 +40,7 @@ static void check_numbers(const firn__series_form *form, uint8_t seed) {
     char texts[DAYS * COUNTERS][FIRN_SERIES_SIZE];
     int64_t periods[DAYS];
     for (size_t i = 0; i < DAYS * COUNTERS; i++) {
-        int64_t counter = 0;
+        int64_t period, counter = 0;
         firn_error error = {0};
         const int64_t day = days[i / COUNTERS], wanted = counters[i % COUNTERS];
         assert(firn__series_period(&periods[i / COUNTERS], form, day));
@@ -51,8 +51,9 @@ static void check_numbers(const firn__series_form *form, uint8_t seed) {
         }
         firn__series_write(form, texts[i], day, wanted);
         assert(strlen(texts[i]) < FIRN_SERIES_SIZE && strlen(texts[i]) >= form->length);
-        assert(firn__series_read(form, &counter, texts[i], strlen(texts[i]), &error) == FIRN_OK);
-        assert(counter == wanted);
+        assert(firn__series_read(form, &counter, &period, texts[i], strlen(texts[i]), &error) ==
+               FIRN_OK);
+        assert(counter == wanted && period == periods[i / COUNTERS]);
         check_changed(form, texts[i], (uint8_t)(seed + i));
     }
     for (size_t i = 0; i < DAYS * COUNTERS; i++) {

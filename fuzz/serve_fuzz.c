@@ -180,7 +180,7 @@ static void begin(void) {
     log_set(LOG_LEVEL_ERROR, false);
     server_begin();
     assert(settings_put(&set, &error) == FIRN_OK);
-    assert(catalog_begin("memory:", 64, 64, 8, &error) == FIRN_OK);
+    assert(catalog_begin("memory:", 64, 64, 8, 8, &error) == FIRN_OK);
     assert(catalog_add_generator("orders", "snowflake", "node=3", NULL, NULL, NULL, &error) == 0);
     assert(catalog_add_generator("users", "typeid", "", NULL, NULL, "user", &error) == 0);
     assert(catalog_add_segment("bills", "step=10 end=1000000", NULL, &error) == 0);

@@ -2,10 +2,12 @@
 /* `firn verify`: finds the first gap, duplicate or break in exported numbers and in the chain of a
  * series without gaps (docs/guides/gapless.md). Reads lines of any database,
  * and knows no SQL. */
+#include "anchor.h"
 #include "numbers.h"
 #include "sha256.h"
 #include "shared/json.h"
 #include "shared/line_window.h"
+#include "shared/operands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,6 +30,8 @@ typedef struct verification {
     bool knows;
     entry *known; /* heads that were kept */
     size_t known_count;
+    firn_store *store; /* of the anchor; NULL: none was asked for */
+    chain_anchor anchor;
 } verification;
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -157,6 +161,40 @@ static const entry *head_before(const verification *run, const entry *first) {
     return NULL;
 }
 
+/* The chain must reach the anchor, and have its line. */
+static int check_anchor(const verification *run, const entry *got, firn_error *error) {
+    const int64_t number = run->anchor.number;
+    if (run->lines == 1 && number > 0 && got->number > (uint64_t)number + 1) {
+        return set_error(error, FIRN_ETEXT,
+                         "the chain begins at number %" PRIu64
+                         ", and the anchor has number %" PRId64
+                         ": export it from its first number, or from the one after the anchor",
+                         got->number, number);
+    }
+    return got->number != (uint64_t)number || strcmp(got->hash, run->anchor.hash) == 0
+               ? FIRN_OK
+               : set_error(error, FIRN_ETEXT,
+                           "number %" PRIu64 " is another one than the anchor has: the chain was "
+                           "written again since then, as after the restore of an older copy",
+                           got->number);
+}
+
+/* Compares the anchor with the end of the chain, and moves it there. */
+static int anchor_end(const verification *run, firn_error *error) {
+    const entry *last = &run->last;
+    chain_anchor to = {.number = (int64_t)last->number};
+    if (run->anchor.number > to.number) {
+        return set_error(error, FIRN_ETEXT,
+                         "series %s ends at %" PRIu64 ", and the anchor in the store has number "
+                         "%" PRId64 ": the numbers between are lost, as after the restore of an "
+                         "older copy; issue none before you have them again",
+                         last->series, last->number, run->anchor.number);
+    }
+    memcpy(to.hash, last->hash, sizeof to.hash);
+    return run->anchor.number == to.number ? FIRN_OK
+                                           : anchor_move(run->store, last->series, &to, error);
+}
+
 /* The chain must reach each of them. */
 static int check_reached(const verification *run, firn_error *error) {
     bool any = !run->knows;
@@ -216,7 +254,9 @@ static int check_hash(const verification *run, const entry *got, firn_error *err
     static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
     char hash[HASH + 1];
     const bool begins = run->lines == 1;
-    const entry *before = begins ? head_of(run, got, got->number - 1) : &run->last;
+    const entry *head = begins ? head_of(run, got, got->number - 1) : &run->last;
+    const bool anchored = run->anchor.number > 0 && got->number - 1 == (uint64_t)run->anchor.number;
+    const char *before = head != NULL ? head->hash : anchored ? run->anchor.hash : NULL;
     const entry *skipped = begins && before == NULL ? head_before(run, got) : NULL;
     if (skipped != NULL) {
         return set_error(error, FIRN_ETEXT,
@@ -224,7 +264,7 @@ static int check_hash(const verification *run, const entry *got, firn_error *err
                          ": export it from its first number, or from the one after a head",
                          got->number, skipped->number);
     }
-    digest(hash, got, before != NULL ? before->hash : zeros);
+    digest(hash, got, before != NULL ? before : zeros);
     if (strcmp(hash, got->hash) == 0) {
         return FIRN_OK;
     }
@@ -256,11 +296,15 @@ static int check_chained(const verification *run, const entry *got, firn_error *
                          "written again since then",
                          got->number);
     }
-    return check_hash(run, got, error);
+    const int code = check_hash(run, got, error);
+    return code == FIRN_OK ? check_anchor(run, got, error) : code;
 }
 
 static int follow(verification *run, const entry *got, firn_error *error) {
     int code = run->lines > 1 ? check_number(&run->last, got, error) : FIRN_OK;
+    if (code == FIRN_OK && run->lines == 1 && run->store != NULL && got->series[0] != '\0') {
+        code = anchor_read(&run->anchor, run->store, got->series, error);
+    }
     if (code == FIRN_OK && got->series[0] != '\0') {
         code = check_chained(run, got, error);
     }
@@ -278,12 +322,14 @@ static int check_end(session *s, const verification *run, firn_error *error) {
                          "%.80s has no number: is the series empty, or the name wrong?",
                          input_name(run->name));
     }
-    if (!chained && (s->option[OPTION_HEAD] != NULL || s->option[OPTION_KNOWN] != NULL)) {
+    if (!chained &&
+        (s->option[OPTION_HEAD] != NULL || s->option[OPTION_KNOWN] != NULL || run->store != NULL)) {
         return set_error(error, FIRN_EUSAGE,
-                         "numbers alone have no head: leave --head and --known out, or export "
-                         "firn_chain()");
+                         "numbers alone have no head: leave --head, --known and --anchor out, or "
+                         "export firn_chain()");
     }
-    return chained ? check_reached(run, error) : FIRN_OK;
+    const int code = chained ? check_reached(run, error) : FIRN_OK;
+    return code == FIRN_OK && run->store != NULL ? anchor_end(run, error) : code;
 }
 
 static void report(session *s, const verification *run) {
@@ -318,6 +364,15 @@ int run_verify(session *s) {
     if (s->operand_count > 1) {
         return fail_usage(s, "'%.60s' is one word too many: name one FILE", s->operands[1]);
     }
+    if (s->option[OPTION_ANCHOR] == NULL && s->option[OPTION_STORE] != NULL) {
+        return fail_usage(s, "--store is where --anchor keeps the last line: add --anchor");
+    }
+    if (s->option[OPTION_ANCHOR] != NULL) {
+        int status = operand_store(s, &run.store, operand_store_url(s), false);
+        if (status != STATUS_DONE) {
+            return status;
+        }
+    }
     int code = known != NULL ? each_line(&run, known, keep_head, &error) : FIRN_OK;
     code = code == FIRN_OK ? sort_heads(&run, &error) : code;
     if (code == FIRN_OK) {
@@ -328,5 +383,6 @@ int run_verify(session *s) {
         report(s, &run);
     }
     free(run.known);
+    firn_store_close(run.store);
     return code == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }

@@ -150,6 +150,30 @@ static inline uint32_t firn__uuid_version(const firn_id *id) {
     return is ? (uint32_t)firn__get(id, 76, 4).low : 0;
 }
 
+/* Of a UUID: the 74 bits after the time that are neither version nor variant, as ten bytes and
+ * their number in words for firn__siphash. */
+static inline void firn__uuid_rest(uint64_t words[2], const firn_id *id) {
+    const uint64_t bytes[10] = {firn__get(id, 72, 4).low, firn__get(id, 64, 8).low,
+                                firn__get(id, 56, 6).low, firn__get(id, 48, 8).low,
+                                firn__get(id, 40, 8).low, firn__get(id, 32, 8).low,
+                                firn__get(id, 24, 8).low, firn__get(id, 16, 8).low,
+                                firn__get(id, 8, 8).low,  firn__get(id, 0, 8).low};
+    words[0] = 0;
+    for (int i = 0; i < 8; i++) {
+        words[0] |= bytes[i] << 8 * i;
+    }
+    words[1] = bytes[8] | bytes[9] << 8 | UINT64_C(10) << 56;
+}
+
+/* The UUID of another version, whose first 48 bits are changed where `change` has a 1. */
+static inline firn_id firn__uuid_changed(const firn_id *id, uint64_t change, uint32_t version) {
+    firn_value bits = firn__uuid_free(id);
+    const firn_value turned = firn__up(firn__part((firn_value){change, 0}, 0, 48), 74);
+    bits.low ^= turned.low;
+    bits.high ^= turned.high;
+    return firn__uuid_of(bits, version);
+}
+
 /* The index of the lowest bit that is set; not for 0. */
 static inline uint32_t firn__lowest(uint64_t bits) {
     return (uint32_t)__builtin_ctzll(bits);

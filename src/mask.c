@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Masks: permutations of IDs that show nothing of them, chosen by a secret key and a name. The
- * permutation is FF1 over the bits of an ID; each mask has a separate key. */
+ * permutation is FF1 over the bits of an ID; each mask has a separate key. UUIDv47 is not such a
+ * mask: it changes the time of a uuid7 alone, with the given key, as other programs do. */
 #include "bits.h"
 #include "error.h"
 #include "hkdf.h"
 #include "keys.h"
 #include "nearest.h"
 #include "permutation.h"
+#include "shuffle.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +28,8 @@ struct firn_mask {
     int64_t key_number; /* of the secret key */
     int from, as;       /* forms of IDs and of masked IDs; -1: not given */
     int64_t mac;        /* 1: masked texts end with a MAC */
+    bool is_uuid47;     /* no permutation: sip_key changes the time */
+    uint64_t sip_key[2];
     uint8_t mac_key[32];
     char name[NAME_MOST + 1];                                 /* "": not given */
     char print[PRINT_DIGITS + 1], expected[PRINT_DIGITS + 1]; /* fingerprints; expected "": any */
@@ -50,7 +54,8 @@ static int read_name(firn_mask *mask, const char *value, firn_error *error) {
 static int read_width(firn_mask *mask, const char *value, firn_error *error) {
     int64_t bits = UUID_BITS;
     int code = FIRN_OK;
-    if (strcmp(value, "uuid") == 0) {
+    mask->is_uuid47 = strcmp(value, "uuid47") == 0;
+    if (strcmp(value, "uuid") == 0 || mask->is_uuid47) {
         mask->version = 7;
     } else if (strspn(value, "0123456789") != strlen(value)) {
         code = firn__fail(error, FIRN_EUSAGE, "width=%.40s is not valid: use %d to %d, or uuid",
@@ -161,6 +166,11 @@ static int read_keys(firn_mask *mask, const char *text, firn_error *error) {
             "version=%d is of UUIDs: add width=uuid, or remove version=", (int)version);
     }
     mask->version = version != 0 ? version : mask->version;
+    if (code == FIRN_OK && mask->is_uuid47 && (mask->version != 7 || mask->mac != 0)) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "width=uuid47 takes UUIDs of version 7 and has no MAC: remove version= "
+                          "and mac=, or use width=uuid");
+    }
     return code == FIRN_OK ? fill_forms(mask, error) : code;
 }
 
@@ -184,6 +194,19 @@ static int check_print(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], c
                      mask->name, mask->print, mask->expected);
 }
 
+/* The two words of UUIDv47's key are the first 16 bytes, each least significant byte first. */
+static int take_sip_key(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], firn_error *error) {
+    for (size_t i = 0; i < FIRN_MASK_KEY_SIZE; i++) {
+        if (i >= sizeof mask->sip_key && key[i] != 0) {
+            return firn__fail(error, FIRN_EUSAGE,
+                              "a key of UUIDv47 has 16 bytes, and this one has 32: make one for "
+                              "width=uuid47");
+        }
+        mask->sip_key[i / 8 % 2] |= i < sizeof mask->sip_key ? (uint64_t)key[i] << i % 8 * 8 : 0;
+    }
+    return FIRN_OK;
+}
+
 static void derive_mac_key(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE],
                            const char *label) {
     char other[160];
@@ -196,14 +219,15 @@ static void derive_mac_key(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE
 static int start_cipher(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], firn_error *error) {
     char label[128], from[16] = "";
     uint8_t own[16];
-    if (mask->version != 0) {
+    if (mask->version != 0 && !mask->is_uuid47) {
         snprintf(from, sizeof from, "-uuid%d", (int)mask->version);
     }
-    int length = snprintf(label, sizeof label, "firn-ff1-2%s|%" PRIu32 "|%s|%" PRId64, from,
-                          mask->bits, mask->name, mask->key_number);
+    int length = snprintf(label, sizeof label, "%s%s|%" PRIu32 "|%s|%" PRId64,
+                          mask->is_uuid47 ? "uuid47" : "firn-ff1-2", from, mask->bits, mask->name,
+                          mask->key_number);
     int code = check_print(mask, key, label, error);
-    if (code != FIRN_OK) {
-        return code;
+    if (code != FIRN_OK || mask->is_uuid47) {
+        return code == FIRN_OK ? take_sip_key(mask, key, error) : code;
     }
     firn__hkdf(own, sizeof own, key, FIRN_MASK_KEY_SIZE, label, (size_t)length);
     derive_mac_key(mask, key, label);
@@ -223,7 +247,7 @@ int firn_mask_open(firn_mask **out, const char *text, const uint8_t key[FIRN_MAS
     mask->key_number = 1;
     mask->from = mask->as = -1;
     int code = read_keys(mask, text, error);
-    if (code == FIRN_OK) {
+    if (code == FIRN_OK && !mask->is_uuid47) {
         code = firn__permutation_load(&mask->permutation, "masks", module_dir, error);
     }
     if (code == FIRN_OK) {
@@ -241,6 +265,7 @@ void firn_mask_close(firn_mask *mask) {
     if (mask != NULL) {
         firn__permutation_close(&mask->permutation);
         explicit_bzero(mask->mac_key, sizeof mask->mac_key);
+        explicit_bzero(mask->sip_key, sizeof mask->sip_key);
         free(mask);
     }
 }
@@ -291,8 +316,9 @@ static int refuse_version(const firn_mask *mask, const firn_id *id, bool masked,
                             text)
                : firn__fail(error, FIRN_EMISMATCH,
                             "ID %.48s is a UUID of version %" PRIu32
-                            ", and this mask takes version %d: use version=%" PRIu32,
-                            text, version, (int)mask->version, version);
+                            ", and this mask takes version %d: use %sversion=%" PRIu32,
+                            text, version, (int)mask->version, mask->is_uuid47 ? "width=uuid " : "",
+                            version);
 }
 
 /* Every ID is checked before the first one is masked. `masked`: they are masked already. */
@@ -345,20 +371,33 @@ static int permute_all(const firn_mask *mask, permute *step, firn_id *out, const
     return code;
 }
 
+/* UUIDv47, in both directions: the changed bits do not go into what changes them. */
+static int turn_times(const firn_mask *mask, firn_id *out, const firn_id *ids, size_t count,
+                      uint32_t version) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t words[2];
+        firn__uuid_rest(words, &ids[i]);
+        out[i] = firn__uuid_changed(&ids[i], firn__siphash(mask->sip_key, words, 2), version);
+    }
+    return FIRN_OK;
+}
+
 int firn_mask_apply(firn_mask *mask, firn_id *masked, const firn_id *ids, size_t count,
                     firn_error *error) {
     int code = check_masked(mask, ids, count, false, error);
-    return code != FIRN_OK ? code
-                           : permute_all(mask, mask->permutation.ops->encrypt, masked, ids, count,
-                                         mask->version != 0 ? 4 : 0, error);
+    return code != FIRN_OK   ? code
+           : mask->is_uuid47 ? turn_times(mask, masked, ids, count, 4)
+                             : permute_all(mask, mask->permutation.ops->encrypt, masked, ids, count,
+                                           mask->version != 0 ? 4 : 0, error);
 }
 
 int firn_mask_undo(firn_mask *mask, firn_id *ids, const firn_id *masked, size_t count,
                    firn_error *error) {
     int code = check_masked(mask, masked, count, true, error);
-    return code != FIRN_OK ? code
-                           : permute_all(mask, mask->permutation.ops->decrypt, ids, masked, count,
-                                         (uint32_t)mask->version, error);
+    return code != FIRN_OK   ? code
+           : mask->is_uuid47 ? turn_times(mask, ids, masked, count, 7)
+                             : permute_all(mask, mask->permutation.ops->decrypt, ids, masked, count,
+                                           (uint32_t)mask->version, error);
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */

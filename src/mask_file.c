@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of `firn mask keygen`: a line "NUMBER KEY", and comments. Its key goes into a mask and
+/* The file of `firn mask keygen`: a line "NUMBER KEY", and comments. A key of half the digits is one
+ * of UUIDv47. Its key goes into a mask and
  * nowhere else: no error quotes the file. */
+#include "mask_key.h"
+
 #include "error.h"
 #include "secret_text.h"
 
@@ -15,38 +18,39 @@
 
 enum { KEY_DIGITS = 2 * FIRN_MASK_KEY_SIZE, KEY_FILE_SIZE = 1024, KEY_LINE_KEYS = 1024 };
 
-/* The key of a file, and "key_number=" with its number. */
-typedef struct mask_key {
-    uint8_t bytes[FIRN_MASK_KEY_SIZE];
-    char number[32];
-} mask_key;
-
-static bool read_key_hex(uint8_t *bytes, const char *hex) {
+/* How many digits the key has; 0: another length. */
+static size_t read_key_hex(uint8_t *bytes, const char *hex) {
     static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < KEY_DIGITS; i++) {
-        const char letter = hex[i] >= 'A' && hex[i] <= 'F' ? (char)(hex[i] - 'A' + 'a') : hex[i];
+    size_t count = 0;
+    for (; count < KEY_DIGITS; count++) {
+        const char digit = hex[count];
+        const char letter = digit >= 'A' && digit <= 'F' ? (char)(digit - 'A' + 'a') : digit;
         const char *found = letter != '\0' ? strchr(digits, letter) : NULL;
         if (found == NULL) {
-            return false;
+            break;
         }
-        bytes[i / 2] = (uint8_t)(bytes[i / 2] << 4 | (found - digits));
+        bytes[count / 2] = (uint8_t)(bytes[count / 2] << 4 | (found - digits));
     }
-    return true;
+    return count == KEY_DIGITS || count == KEY_DIGITS / 2 ? count : 0;
 }
 
-static bool read_key_line(mask_key *key, const char *line) {
+static bool read_key_line(firn__mask_key *key, const char *line) {
     const size_t digits = strspn(line, "0123456789");
     const char *hex = line + digits + strspn(line + digits, " \t");
-    if (digits == 0 || digits > 9 || hex == line + digits || !read_key_hex(key->bytes, hex) ||
-        hex[KEY_DIGITS + strspn(hex + KEY_DIGITS, " \t\r")] != '\0') {
+    if (digits == 0 || digits > 9 || hex == line + digits) {
         return false;
     }
+    const size_t count = read_key_hex(key->bytes, hex);
+    if (count == 0 || hex[count + strspn(hex + count, " \t\r")] != '\0') {
+        return false;
+    }
+    key->is_half = count < KEY_DIGITS;
     snprintf(key->number, sizeof key->number, "key_number=%.*s", (int)digits, line);
     return true;
 }
 
 /* Exactly one line with a key; empty lines and those that begin with # are comments. */
-static bool read_key_text(mask_key *key, char *text) {
+static bool read_key_text(firn__mask_key *key, char *text) {
     int found = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;) {
         line += strspn(line, " \t\r");
@@ -103,7 +107,7 @@ static int open_key_file(int *file, const char *name, firn_error *error) {
                      name, strerror(errno));
 }
 
-static int read_key_file(mask_key *key, const char *name, firn_error *error) {
+int firn__mask_key_read(firn__mask_key *key, const char *name, firn_error *error) {
     char text[KEY_FILE_SIZE];
     size_t length = 0;
     ssize_t got = 1;
@@ -132,12 +136,18 @@ static int read_key_file(mask_key *key, const char *name, firn_error *error) {
 int firn_mask_load(firn_mask **mask, const char *keys, const char *key_file, const char *module_dir,
                    firn_error *error) {
     char all[KEY_LINE_KEYS];
-    mask_key key = {{0}, ""};
+    firn__mask_key key = {.number = ""};
     if (strstr(keys, "key_number=") != NULL) {
         return firn__fail(error, FIRN_EUSAGE,
                           "the key file has the number of the key: remove key_number=");
     }
-    int code = read_key_file(&key, key_file, error);
+    int code = firn__mask_key_read(&key, key_file, error);
+    if (code == FIRN_OK && key.is_half && strstr(keys, "width=uuid47") == NULL) {
+        code = firn__fail(error, FIRN_EUSAGE,
+                          "the key in %.80s has 32 hex digits, which only width=uuid47 takes: use "
+                          "a key of 64",
+                          key_file);
+    }
     if (code == FIRN_OK) {
         int length = snprintf(all, sizeof all, "%s %s", keys, key.number);
         code = length >= 0 && (size_t)length < sizeof all

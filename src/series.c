@@ -8,8 +8,10 @@
 #include "calendar.h"
 #include "clock.h"
 #include "error.h"
+#include "hkdf.h"
 #include "instant.h"
 #include "keys.h"
+#include "mask_key.h"
 #include "nearest.h"
 #include "segment.h"
 #include "zone.h"
@@ -23,7 +25,9 @@ enum {
     SKEW_S = 2, /* between the clocks of a store's machines */
     FOLD_S =
         26 * 3600, /* how long ago a clock may have been set back, and still repeat local time */
-    BLOCK_MOST = 1000000
+    BLOCK_MOST = 1000000,
+    MASKED_LEAST = 6, /* digits: NIST SP 800-38G allows a million values and more */
+    PRINT_SIZE = 9
 };
 #define COUNTERS (INT64_C(1) << FIRN__COUNTER_BITS)
 
@@ -38,6 +42,10 @@ struct firn_series {
     firn_segment *segment;         /* the counters of a period: */
     int64_t period;
     int64_t closed_by; /* the period of the mark that refused the last request; -1: none did */
+    /* masked counters: */
+    char print[PRINT_SIZE]; /* of the key; "": the counters are not masked */
+    bool has_key;
+    uint8_t key[16];
 };
 
 static const char series_lead[] = "series ";
@@ -46,13 +54,25 @@ static const char series_lead[] = "series ";
 
 /* The keys as the caller or the store has them; NULL or -1: not set. */
 typedef struct series_keys {
-    const char *template, *zone;
+    const char *template, *zone, *key_file, *masked;
     int64_t restart, late, grow, block;
 } series_keys;
 
 static int read_series_pair(series_keys *keys, const firn__pair *pair, firn_error *error) {
-    static const char *const names[] = {"template", "zone",  "restart", "late",
-                                        "grow",     "block", NULL};
+    static const char *const names[] = {"template", "zone",     "restart", "late", "grow",
+                                        "block",    "key_file", "masked",  NULL};
+    if (strcmp(pair->name, "key_file") == 0) {
+        keys->key_file = pair->value;
+        return FIRN_OK;
+    }
+    if (strcmp(pair->name, "masked") == 0) {
+        keys->masked = pair->value;
+        return strlen(pair->value) == PRINT_SIZE - 1
+                   ? FIRN_OK
+                   : firn__fail(error, FIRN_EUSAGE,
+                                "masked=%.40s is not the fingerprint of a key: use key_file=FILE",
+                                pair->value);
+    }
     if (strcmp(pair->name, "template") == 0) {
         keys->template = pair->value;
         return FIRN_OK;
@@ -75,12 +95,12 @@ static int read_series_pair(series_keys *keys, const firn__pair *pair, firn_erro
     }
     return firn__refuse_unknown(error, "a series", "has no key", pair->name, names,
                                 FIRN_CURE_LISTED,
-                                "use template, zone, restart, late, grow or block");
+                                "use template, zone, restart, late, grow, block or key_file");
 }
 
 static int read_series_keys(series_keys *keys, firn__keys *text_of, const char *text,
                             firn_error *error) {
-    *keys = (series_keys){NULL, NULL, -1, -1, -1, -1};
+    *keys = (series_keys){NULL, NULL, NULL, NULL, -1, -1, -1, -1};
     int code = firn__keys_split(text_of, text, error);
     for (size_t i = 0; code == FIRN_OK && i < text_of->field_count; i++) {
         code = read_series_pair(keys, &text_of->fields[i], error);
@@ -90,6 +110,59 @@ static int read_series_keys(series_keys *keys, firn__keys *text_of, const char *
 
 static int64_t or_else(int64_t value, int64_t preset) {
     return value >= 0 ? value : preset;
+}
+
+/* The label names all that makes it another key, so no key serves two constructions. */
+static int derive_key(firn_series *series, const char *file, firn_error *error) {
+    char label[160];
+    uint8_t print[PRINT_SIZE / 2];
+    firn__mask_key secret = {.number = ""};
+    int code = firn__mask_key_read(&secret, file, error);
+    if (code == FIRN_OK && secret.is_half) {
+        code = firn__fail(error, FIRN_EUSAGE, "the key in %.80s has 32 hex digits: use one of 64",
+                          file);
+    }
+    if (code == FIRN_OK) {
+        const int length =
+            snprintf(label, sizeof label, "fingerprint|firn-series-1|%" PRId64 "|%s|%s",
+                     series->form.counter_digits, series->name, secret.number);
+        static const size_t lead = sizeof "fingerprint|" - 1;
+        firn__hkdf(print, sizeof print, secret.bytes, sizeof secret.bytes, label, (size_t)length);
+        firn__hkdf(series->key, sizeof series->key, secret.bytes, sizeof secret.bytes, label + lead,
+                   (size_t)length - lead);
+        for (size_t i = 0; i < sizeof print; i++) {
+            snprintf(series->print + 2 * i, 3, "%02x", print[i]);
+        }
+        series->has_key = true;
+    }
+    explicit_bzero(&secret, sizeof secret);
+    return code;
+}
+
+/* The key of a masked series, as its definition has its fingerprint. */
+static int take_key(firn_series *series, const series_keys *keys, bool grows, firn_error *error) {
+    if (keys->key_file == NULL && keys->masked == NULL) {
+        return FIRN_OK;
+    }
+    if (series->form.counter_digits < MASKED_LEAST || grows) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "a masked counter has at least %d digits and does not grow: use "
+                          "{counter:%d} or more, and grow=0",
+                          MASKED_LEAST, MASKED_LEAST);
+    }
+    series->form.masked = true;
+    if (keys->key_file == NULL) {
+        memcpy(series->print, keys->masked, sizeof series->print);
+        return FIRN_OK;
+    }
+    int code = derive_key(series, keys->key_file, error);
+    if (code == FIRN_OK && keys->masked != NULL && strcmp(keys->masked, series->print) != 0) {
+        code = firn__fail(error, FIRN_EUSAGE,
+                          "the key of series %.63s has fingerprint %.8s, not " FIRN__VALUE(
+                              "%.8s") ": use the key that it has had",
+                          series->name, keys->masked, series->print);
+    }
+    return code;
 }
 
 /* The definition that the keys make, and its text. */
@@ -102,10 +175,15 @@ static int define(firn_series *series, const series_keys *keys, firn_error *erro
     if (code != FIRN_OK) {
         return code;
     }
+    code = take_key(series, keys, grow == 1, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     series->late = or_else(keys->late, 0);
     snprintf(series->layout, sizeof series->layout,
-             "%stemplate=%s zone=%.63s restart=%s late=%" PRId64 " grow=%" PRId64, series_lead,
-             keys->template, zone, restarts[series->form.restart], series->late, grow);
+             "%stemplate=%s zone=%.63s restart=%s late=%" PRId64 " grow=%" PRId64 "%s%s",
+             series_lead, keys->template, zone, restarts[series->form.restart], series->late, grow,
+             series->form.masked ? " masked=" : "", series->print);
     return firn_zone_open(&series->zone, zone, error);
 }
 
@@ -135,7 +213,7 @@ static int see_series(void *context, const firn_holding *holding) {
 }
 
 /* The definition that the store has. A closed one is read, too: the store then refuses numbers. */
-static int load_definition(firn_series *series, firn_error *error) {
+static int load_definition(firn_series *series, const char *key_file, firn_error *error) {
     series_look look = {.found = false};
     series_keys keys;
     firn__keys text_of;
@@ -153,6 +231,12 @@ static int load_definition(firn_series *series, firn_error *error) {
             series->name);
     }
     code = read_series_keys(&keys, &text_of, definition + sizeof series_lead - 1, error);
+    if (code == FIRN_OK && key_file != NULL && keys.masked == NULL) {
+        return firn__fail(
+            error, FIRN_EUSAGE,
+            "the counters of series %.63s are not masked: remove key_file=", series->name);
+    }
+    keys.key_file = key_file;
     return code == FIRN_OK ? define(series, &keys, error) : code;
 }
 
@@ -172,7 +256,13 @@ static int open_definition(firn_series *series, const char *text, firn_error *er
                           "zone, restart, late and grow belong to a template: set template=, or "
                           "leave them out for the definition that the store has");
     }
-    return load_definition(series, error);
+    return load_definition(series, keys.key_file, error);
+}
+
+static void free_series(firn_series *series) {
+    firn_zone_close(series->zone);
+    explicit_bzero(series->key, sizeof series->key);
+    free(series);
 }
 
 int firn_series_open(firn_series **out, const char *name, const char *keys, firn_store *store,
@@ -190,8 +280,7 @@ int firn_series_open(firn_series **out, const char *name, const char *keys, firn
         code = open_definition(series, keys, error);
     }
     if (code != FIRN_OK) {
-        firn_zone_close(series->zone);
-        free(series);
+        free_series(series);
         return code;
     }
     *out = series;
@@ -207,8 +296,7 @@ int firn_series_close(firn_series *series, firn_error *error) {
         return FIRN_OK;
     }
     int code = firn_segment_close(series->segment, error);
-    firn_zone_close(series->zone);
-    free(series);
+    free_series(series);
     return code;
 }
 
@@ -269,6 +357,80 @@ static int ask_store(const firn_series *series, int64_t period, firn_error *erro
            : code == FIRN_OK && period > latest
                ? refuse_future(series, period, latest, "the store's", FIRN_ECLOCK, error)
                : code;
+}
+
+/* ---- masked counters ------------------------------------------------------------------------- */
+
+/* FF1 of the counter's digits, with the name of the period as tweak: each period has another
+ * permutation. NULL: the counters are not masked. */
+static int open_mask(firn_order **out, const firn_series *series, int64_t period,
+                     firn_error *error) {
+    char name[FIRN__PERIOD_SIZE], keys[80];
+    *out = NULL;
+    if (!series->form.masked) {
+        return FIRN_OK;
+    }
+    if (!series->has_key) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the counters of series %.63s are masked: add key_file=FILE with its key",
+                          series->name);
+    }
+    firn__series_period_name(name, &series->form, period);
+    int length = snprintf(keys, sizeof keys, "digits=%" PRId64 "%s", series->form.counter_digits,
+                          name[0] != '\0' ? " tweak=" : "");
+    for (const char *letter = name; *letter != '\0'; letter++) {
+        length += snprintf(keys + length, sizeof keys - (size_t)length, "%02x",
+                           (unsigned)(unsigned char)*letter);
+    }
+    return firn_order_open(out, keys, series->key, NULL, error);
+}
+
+static int mask_counter(firn_order *mask, int64_t *counter, firn_error *error) {
+    char text[FIRN_ORDER_SIZE];
+    int code = mask != NULL ? firn_order_write(mask, text, (uint64_t)*counter, error) : FIRN_OK;
+    if (code == FIRN_OK && mask != NULL) {
+        *counter = (int64_t)strtoull(text, NULL, 10);
+    }
+    return code;
+}
+
+/* The counter of a text of the period. */
+static int unmask_counter(const firn_series *series, int64_t period, int64_t *counter,
+                          firn_error *error) {
+    firn_order *mask;
+    char text[FIRN_ORDER_SIZE];
+    uint64_t own = (uint64_t)*counter;
+    int code = open_mask(&mask, series, period, error);
+    if (code != FIRN_OK || mask == NULL) {
+        return code;
+    }
+    const int length =
+        snprintf(text, sizeof text, "%0*" PRId64, (int)series->form.counter_digits, *counter);
+    code = firn_order_read(mask, &own, text, (size_t)length, error);
+    firn_order_close(mask);
+    if (code == FIRN_OK && own == 0) {
+        code = firn__fail(error, FIRN_ETEXT, "the counter is 0: the first number has 1");
+    }
+    *counter = code == FIRN_OK ? (int64_t)own : *counter;
+    return code;
+}
+
+/* Writes n numbers of the day, from this counter on. */
+static int write_numbers(const firn_series *series, char (*texts)[FIRN_SERIES_SIZE], size_t n,
+                         int64_t day, int64_t first, firn_error *error) {
+    firn_order *mask;
+    int64_t period;
+    firn__series_period(&period, &series->form, day);
+    int code = open_mask(&mask, series, period, error);
+    for (size_t i = 0; code == FIRN_OK && i < n; i++) {
+        int64_t counter = first + (int64_t)i;
+        code = mask_counter(mask, &counter, error);
+        if (code == FIRN_OK) {
+            firn__series_write(&series->form, texts[i], day, counter);
+        }
+    }
+    firn_order_close(mask);
+    return code;
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */
@@ -430,6 +592,14 @@ static int choose_day(const firn_series *series, const firn_time *at, int64_t *n
                : code;
 }
 
+/* Before counters are reserved: can they be masked? */
+static int check_key(const firn_series *series, firn_error *error) {
+    firn_order *mask;
+    int code = open_mask(&mask, series, 0, error);
+    firn_order_close(mask);
+    return code;
+}
+
 int firn_series_next(firn_series *series, const firn_time *at, char (*texts)[FIRN_SERIES_SIZE],
                      size_t n, firn_error *error) {
     int64_t now, day, period, first = 0;
@@ -438,7 +608,8 @@ int firn_series_next(firn_series *series, const firn_time *at, char (*texts)[FIR
                           "one call issues 1 to %d numbers: ask for such a count, not %zu",
                           BLOCK_MOST, n);
     }
-    int code = choose_day(series, at, &now, &day, &period, error);
+    int code = check_key(series, error);
+    code = code == FIRN_OK ? choose_day(series, at, &now, &day, &period, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
@@ -446,15 +617,16 @@ int firn_series_next(firn_series *series, const firn_time *at, char (*texts)[FIR
     if (code == FIRN_EEND && at == NULL && series->closed_by >= 0) {
         code = take_nearest(series, n, &day, &first, error);
     }
-    for (size_t i = 0; code == FIRN_OK && i < n; i++) {
-        firn__series_write(&series->form, texts[i], day, first + (int64_t)i);
-    }
-    return code;
+    return code == FIRN_OK ? write_numbers(series, texts, n, day, first, error) : code;
 }
 
 int firn_series_read(const firn_series *series, int64_t *counter, const char *text, size_t length,
                      firn_error *error) {
-    return firn__series_read(&series->form, counter, text, length, error);
+    int64_t read = 0, period;
+    int code = firn__series_read(&series->form, &read, &period, text, length, error);
+    code = code == FIRN_OK ? unmask_counter(series, period, &read, error) : code;
+    *counter = code == FIRN_OK ? read : *counter;
+    return code;
 }
 
 /* ---- for operators --------------------------------------------------------------------------- */
@@ -480,8 +652,7 @@ int firn_series_peek(firn_series *series, const firn_time *at, char text[FIRN_SE
     if (slot > period * COUNTERS + series->form.counter_most) {
         return refuse_end(series, slot, error);
     }
-    firn__series_write(&series->form, text, day, slot % COUNTERS);
-    return FIRN_OK;
+    return write_numbers(series, (char(*)[FIRN_SERIES_SIZE])text, 1, day, slot % COUNTERS, error);
 }
 
 /* Only in the present period may a guard end the doubt after a loss, since it closes the earlier

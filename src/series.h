@@ -35,6 +35,7 @@ typedef struct firn__series_form {
     int64_t counter_digits; /* 1..FIRN__COUNTER_DIGITS */
     int64_t counter_most;   /* the greatest counter */
     int check;              /* enum firn__check */
+    bool masked;            /* the counters of texts are masked, so each value is possible */
 } firn__series_form;
 
 /* Reads a template. `restart` -1: the shortest period that the template names. `grow`: a counter
@@ -51,8 +52,9 @@ char *firn__series_period_name(char name[FIRN__PERIOD_SIZE], const firn__series_
 /* Writes the number of a day and a counter. */
 void firn__series_write(const firn__series_form *form, char text[FIRN_SERIES_SIZE], int64_t day,
                         int64_t counter);
-/* Reads a number: *counter. FIRN_ETEXT: another form, no such date, or a wrong check digit. */
-int firn__series_read(const firn__series_form *form, int64_t *counter, const char *text,
-                      size_t length, firn_error *error);
+/* Reads a number: *counter, and the number of its period. FIRN_ETEXT: another form, no such date, or
+ * a wrong check digit. */
+int firn__series_read(const firn__series_form *form, int64_t *counter, int64_t *period,
+                      const char *text, size_t length, firn_error *error);
 
 #endif

@@ -458,8 +458,8 @@ static int check_date(const series_reading *read, firn_error *error) {
                             "year, month, day and week");
 }
 
-int firn__series_read(const firn__series_form *form, int64_t *counter, const char *text,
-                      size_t length, firn_error *error) {
+int firn__series_read(const firn__series_form *form, int64_t *counter, int64_t *period,
+                      const char *text, size_t length, firn_error *error) {
     series_reading read = {{0}, {false}};
     size_t at = 0, widest = (size_t)form->counter_digits;
     const size_t more = length > form->length ? length - form->length : 0;
@@ -491,11 +491,12 @@ int firn__series_read(const firn__series_form *form, int64_t *counter, const cha
         at += width;
     }
     int code = check_date(&read, error);
-    if (code == FIRN_OK && read.value[PART_COUNTER] == 0) {
+    if (code == FIRN_OK && read.value[PART_COUNTER] == 0 && !form->masked) {
         code = firn__fail(error, FIRN_ETEXT, "the counter is 0: the first number has 1");
     }
     if (code == FIRN_OK) {
         *counter = read.value[PART_COUNTER];
+        firn__series_period(period, form, day_of_parts(&read));
     }
     return code;
 }

@@ -32,11 +32,10 @@ static inline void sip_rounds(uint64_t v[4], int rounds) {
     }
 }
 
-uint64_t firn__siphash(const uint64_t key[2], uint64_t first, uint64_t second) {
-    const uint64_t words[3] = {first, second, UINT64_C(16) << 56}; /* the last one is the length */
+uint64_t firn__siphash(const uint64_t key[2], const uint64_t *words, size_t count) {
     uint64_t v[4] = {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
                      key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < count; i++) {
         v[3] ^= words[i];
         sip_rounds(v, 2);
         v[0] ^= words[i];
@@ -51,7 +50,8 @@ uint64_t firn__shuffled(const firn__shuffle *shuffle, uint64_t tick, uint64_t nu
                                firn__power_of_ten(shuffle->digits - shuffle->digits / 2)};
     uint64_t a = number / power[1], b = number % power[1];
     for (uint64_t i = 0; i < ROUNDS; i++) {
-        uint64_t sum = a + firn__siphash(shuffle->key, tick, i << 56 | b) % power[i % 2];
+        const uint64_t words[3] = {tick, i << 56 | b, UINT64_C(16) << 56};
+        uint64_t sum = a + firn__siphash(shuffle->key, words, 3) % power[i % 2];
         a = b;
         b = sum % power[i % 2];
     }

@@ -12,8 +12,9 @@ typedef struct firn__shuffle {
     uint32_t digits; /* 1..18; 0: nothing is shuffled */
 } firn__shuffle;
 
-/* SipHash-2-4 of the 16 bytes of two words, each least significant byte first. */
-uint64_t firn__siphash(const uint64_t key[2], uint64_t first, uint64_t second);
+/* SipHash-2-4 of a message as words of its bytes, each least significant byte first. The highest
+ * byte of the last word is the number of bytes, the message has the others. */
+uint64_t firn__siphash(const uint64_t key[2], const uint64_t *words, size_t count);
 /* The image of `number` (below 10^digits) in the permutation of this tick. */
 uint64_t firn__shuffled(const firn__shuffle *shuffle, uint64_t tick, uint64_t number);
 /* Permutes the digits of a packed ID. */

@@ -101,5 +101,25 @@ refuses "keygen needs a file" 2 "needs one FILE" mask keygen
 refuses "only one" 2 "needs one FILE" mask keygen a b
 refuses "and a number in its range" 2 "0 to 999999999" mask keygen "$TMPDIR/third.key" key_number=1000000000
 refuses "keygen has no other setting" 2 "has no setting 'name=x'" mask keygen "$TMPDIR/third.key" name=x
+
+# ---- UUIDv47 -------------------------------------------------------------------------------------
+half=$TMPDIR/half.key
+while IFS='	' read -r key id masked; do
+    case $key in '#'*) continue ;; esac
+    rm -f "$half"
+    (umask 077 && printf '1 %s\n' "$key" >"$half")
+    says "UUIDv47 of $id is as published" "$masked" mask --name a --key-file "$half" width=uuid47 "$id"
+    says "and back" "$id" unmask --name a --key-file "$half" width=uuid47 "$masked"
+done <test/vectors/uuid47.tsv
+check "keygen makes a key of UUIDv47" "$FIRN" mask keygen "$TMPDIR/made47.key" width=uuid47
+check "with 32 hex digits" grep -qxE '1 [0-9a-f]{32}' "$TMPDIR/made47.key"
+refuses "which other masks do not take" 2 "32 hex digits, which only width=uuid47 takes" mask --name a --key-file "$half" 5
+refuses "UUIDv47 takes no key of another mask" 2 "a key of UUIDv47 has 16 bytes.*make one for width=uuid47" \
+    mask --name a --key-file "$made" width=uuid47 018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f
+refuses "nor another version" 2 "version 7 and has no MAC" mask --name a --key-file "$half" width=uuid47 version=4 5
+refuses "nor a MAC" 2 "version 7 and has no MAC" mask --name a --key-file "$half" width=uuid47 --as base58 --mac 20 5
+refuses "nor a UUID of version 4" 1 "version 4, and this mask takes version 7: use width=uuid version=4" \
+    mask --name a --key-file "$half" width=uuid47 2463c780-7fca-4def-8c3f-7b1a2c4d5e6f
+refuses "keygen has one width" 2 "a key is for every width but uuid47: remove width=64" mask keygen "$TMPDIR/third.key" width=64
 check "a refused keygen makes no file" [ ! -e "$TMPDIR/third.key" ]
 finish

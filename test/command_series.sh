@@ -86,4 +86,43 @@ TZDIR=$TMPDIR/none
 export TZDIR
 refuses "a machine without zones says so" 6 "no time zone database in .*: install tzdata" series invoices
 says "UTC needs none" 2026-11-02-000004 series orders --at 2026-11-02
+
+# ---- masked counters -----------------------------------------------------------------------------
+unset TZDIR
+(umask 077 && printf '1 %064d\n' 0 >"$TMPDIR/mask.key" && printf '1 %063d1\n' 0 >"$TMPDIR/other.key")
+masked="key_file=$TMPDIR/mask.key"
+# ff1_of SERIES PERIOD COUNTER: the digits, by spec/masks.py
+ff1_of() {
+    python3 -c 'import sys; sys.path.insert(0, "spec"); import masks
+series, period, counter = sys.argv[1:]
+key = masks.subkey(bytes(32), "firn-series-1|6|%s|key_number=1" % series)
+print("".join(map(str, masks.ff1(key, period.encode(), 10, [int(digit) for digit in counter]))))' "$@"
+}
+template='template={year}-{month}-{day}-{counter:6}-{damm}'
+day=$(date -u -d yesterday +%F)
+got=$("$FIRN" series days "$template" late=9 "$masked" --at "$day" -n 1000)
+same "a masked counter is FF1 of the counter, as spec/masks.py has it" "$day-$(ff1_of days "$day" 000001)" "$(echo "$got" | head -n 1 | cut -c 1-17)"
+same "also of the last one" "$day-$(ff1_of days "$day" 001000)" "$(echo "$got" | tail -n 1 | cut -c 1-17)"
+same "1000 of them differ" 1000 "$(echo "$got" | sort -u | wc -l)"
+same "check has the counters" "$(seq 1000)" "$(echo "$got" | "$FIRN" series check days "$masked")"
+before=$(date -u -d '2 days ago' +%F)
+same "another period has other digits" "$before-$(ff1_of days "$before" 000001)" "$("$FIRN" series days "$masked" --at "$before" | cut -c 1-17)"
+same "peek has the next one" "$day-$(ff1_of days "$day" 001001)" "$("$FIRN" series peek days "$masked" --at "$day" | cut -c 1-17)"
+check "the definition has the fingerprint of the key, not its file" \
+    sh -c "'$FIRN' series show days | grep -qE ' grow=0 masked=[0-9a-f]{8}\$'"
+refuses "without the key there are no numbers" 2 "the counters of series days are masked: add key_file=FILE" series days
+refuses "and none are read" 2 "add key_file=FILE" series check days "$(echo "$got" | head -n 1)"
+refuses "another key is refused" 2 "has fingerprint [0-9a-f]*, not [0-9a-f]*: use the key that it has had" series days key_file="$TMPDIR/other.key"
+refuses "a series that is not masked takes no key" 2 "are not masked: remove key_file" series invoices "$masked"
+refuses "nor a counter of five digits" 2 "at least 6 digits and does not grow" series five 'template={counter:5}' "$masked"
+refuses "nor one that grows" 2 "at least 6 digits and does not grow" series grows 'template={counter:6}' grow=1 "$masked"
+refuses "a number that was never issued may have counter 0" 1 "the counter is 0" series check days "$masked" "$(
+    python3 -c 'import sys; sys.path.insert(0, "spec"); import masks
+key = masks.subkey(bytes(32), "firn-series-1|6|days|key_number=1")
+text = sys.argv[1] + "-" + "".join(map(str, masks.ff1(key, sys.argv[1].encode(), 10, [0] * 6)))
+rows = "0317598642 7092154863 4206871359 1750983426 6123045978 3674209581 5869720134 8945362017 9438617205 2581436790".split()
+value = "0"
+for digit in text.replace("-", ""):
+    value = rows[int(value)][int(digit)]
+print(text + "-" + value)' "$day")"
 finish

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Masks of the PostgreSQL extension: the command's answers, a generated column and an index, who may call them, a key that
-# others can read or that is another one, parallel workers, and a dump.
+# others can read or that is another one, parallel workers, and a dump. Dated numbers of a store.
 . test/postgres.tap
 private_test "PostgreSQL masks"
 umask 022 # others may not write the list of masks
@@ -119,4 +119,39 @@ printf '%s\n' "name=rows key_file=$hex fingerprint=00000000" >"$secrets/masks"
 refused "a key instead of its file" "the line has 32 hex digits in a row" "SELECT firn_mask(1::bigint, 'rows')"
 same "is shown neither to a client nor in the log" "" "$(printf '%s' "$said" | cat - "$place"/log.* | grep -F "$(printf '%032d' 0)")"
 same "no error shows the key" "" "$(grep -F "$(printf '%063d1' 0)" "$place"/log.*)"
+
+# ---- dated numbers -------------------------------------------------------------------------------
+refused "without a store there are no numbers" "series need a store" "SELECT firn_number('bills')"
+url="sqlite:$secrets/numbers.db?unsafe=1"
+echo "firn.store = '$url'" >>"$place/data/pg/postgresql.conf"
+ask 'SELECT pg_reload_conf()' >"$TMPDIR/said"
+defines="SELECT firn_number('bills', 'template=INV{counter:5}')"
+has_store() {
+    ask "$defines" | grep -q '^INV'
+}
+await has_store
+first=$("$FIRN" series peek bills --store "$url" | sed 's/INV0*//')
+numbers() {
+    for each in "$@"; do printf 'INV%05d\n' $((first + each)); done
+}
+same "a session continues the series, and a rollback leaves a gap" "$(numbers 0 2)" \
+    "$(ask "SELECT firn_number('bills')" 'BEGIN' "DO \$\$BEGIN PERFORM firn_number('bills'); END\$\$" 'ROLLBACK' "SELECT firn_number('bills')")"
+same "the command continues there" "$(numbers 3)" "$("$FIRN" series bills --store "$url")"
+same "as a default of a column" "$(numbers 4 5 6)" "$(ask "CREATE TABLE bill (number text PRIMARY KEY DEFAULT firn_number('bills'), total int)" \
+    'INSERT INTO bill (total) VALUES (1), (2), (3)' 'SELECT number FROM bill ORDER BY number')"
+for each in 1 2 3 4; do
+    ask "SELECT firn_number('bills') FROM generate_series(1, 50)" >"$TMPDIR/bills.$each" &
+    sessions="${sessions:-} $!"
+done
+for each in $sessions; do wait "$each"; done
+same "four sessions at once take numbers" "" "$(grep -hv '^INV' "$TMPDIR"/bills.*)"
+same "none twice" 200 "$(cat "$TMPDIR"/bills.* | sort -u | wc -l)"
+same "a time chooses the period" "2020-05-02-01" \
+    "$(ask "SELECT firn_number('days', 'template={year}-{month}-{day}-{counter:2} zone=Pacific/Kiritimati', '2020-05-01 12:00Z'::timestamptz)")"
+refused "a closed period is refused" "period 2020-05-01 of series days is closed" \
+    "SELECT firn_number('days', 'template={year}-{month}-{day}-{counter:2} zone=Pacific/Kiritimati', '2020-05-01 01:00Z'::timestamptz)"
+refused "a time without a zone too" "a time without a zone depends on" "SELECT firn_number('days', '', '2020-05-01'::date)"
+refused "and a series without its definition" "the store has no series none" "SELECT firn_number('none')"
+refused "no file of the server is named" "Remove key_file=" "SELECT firn_number('keyed', 'template={counter:6} key_file=$key')"
+refused "nobody takes numbers without a grant" "42501" 'SET ROLE shop' "SELECT firn_number('bills')"
 finish

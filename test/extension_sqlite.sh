@@ -94,6 +94,33 @@ sed -i 's/fingerprint=.*/fingerprint=00000000/' "$TMPDIR/masks"
 errs "another key is refused" "has fingerprint 78555f0c, not 00000000" "firn_config('masks', '$TMPDIR/masks')"
 rm "$TMPDIR/masks" "$TMPDIR/mask.key"
 
+# ---- dated numbers -------------------------------------------------------------------------------
+year=$(date -u +%Y)
+answers "a statement defines a series and takes numbers" "INV$year/0001|INV$year/0002" "SELECT firn_number('bills', 'template=INV{year}/{counter:4}'),
+    firn_number('bills');"
+same "the command continues there" "INV$year/0003" "$("$FIRN" series bills)"
+answers "a rollback leaves a gap" "INV$year/0005" "BEGIN; CREATE TEMP TABLE x AS SELECT firn_number('bills'); ROLLBACK; SELECT firn_number('bills');"
+answers "a column's default and a trigger may take one" "INV$year/0006|INV$year/0007" "CREATE TABLE bill (number TEXT DEFAULT (firn_number('bills')), again TEXT);
+CREATE TRIGGER again AFTER INSERT ON bill BEGIN UPDATE bill SET again = firn_number('bills'); END;
+PRAGMA trusted_schema = OFF;
+CREATE TEMP TABLE begun AS SELECT count(firn_config('store'));
+INSERT INTO bill DEFAULT VALUES;
+SELECT * FROM bill;"
+answers "a time chooses the period, and a date is one of the zone" "2020-05-01-01|2020-05-01-02" "SELECT
+    firn_number('days', 'template={year}-{month}-{day}-{counter:2} zone=Pacific/Kiritimati late=99', '2020-05-01'),
+    firn_number('days', '', 1588240800);"
+like "a schema gives no definition" ".*unsafe use of firn_number.*" "CREATE VIEW v AS SELECT firn_number('bills', ''); SELECT * FROM v;"
+errs "a series needs its definition at first" "the store has no series none: define it with template=" "firn_number('none')"
+errs "and only one" "leave the definition out" "firn_number('bills', 'template=X{counter:4}')"
+errs "a wrong time is refused" "character 1" "firn_number('bills', '', 'tomorrow')"
+errs "a wrong key too" "has no key 'templates'" "firn_number('bills', 'templates={counter:4}')"
+url=$FIRN_STORE
+FIRN_STORE="sqlite:$TMPDIR/untouched.db?unsafe=1"
+like "under trusted_schema = OFF the schema does not begin to take numbers" ".*trusted_schema is OFF.*firn_config.*" \
+    "CREATE VIEW v AS SELECT firn_number('bills'); PRAGMA trusted_schema = OFF; SELECT * FROM v;"
+check "so there is no store" [ ! -e "$TMPDIR/untouched.db" ]
+FIRN_STORE=$url
+
 # ---- loading ---------------------------------------------------------------------------------------
 answers "it loads without its entry point being named" "$("$FIRN" --version | grep -oE '[0-9]+[.][0-9]+[.][0-9]+')" \
     "SELECT firn_version();"

@@ -155,6 +155,42 @@ says "the chain has all invoices, and no others" "0" "SELECT count(*) FROM (SELE
     WHERE series IN ('a', 'b', 'c')) e FULL JOIN (SELECT * FROM invoice WHERE series <> 'plain') i
     USING (series, number) WHERE i IS NULL OR e IS NULL"
 
+# ---- a pooler --------------------------------------------------------------------------------------
+# Eight writers with three sessions of a server, in transaction mode.
+pool() {
+    pooled=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    at=$place/data/pool
+    printf '%s\n' '[databases]' "postgres = host=127.0.0.1 port=$PGPORT user=firn dbname=pooled" '[pgbouncer]' \
+        "listen_port = $pooled" 'listen_addr = 127.0.0.1' 'auth_type = any' 'pool_mode = transaction' 'default_pool_size = 3' \
+        'unix_socket_dir =' "logfile = $at.log" >"$at.ini"
+    chmod 644 "$at.ini"
+    as=''
+    [ "$(id -u)" != 0 ] || as='-u nobody'
+    # shellcheck disable=SC2086 # two words, or none
+    timeout 600 pgbouncer -q $as "$at.ini" >"$TMPDIR/pool.log" 2>&1 </dev/null &
+    pooler=$!
+}
+answers() {
+    [ "$(PGPORT=$pooled ask 'SELECT 1')" = 1 ]
+}
+if command -v pgbouncer >/dev/null; then
+    ask 'CREATE DATABASE pooled' >"$TMPDIR/said"
+    PGDATABASE=pooled install >"$TMPDIR/said"
+    PGDATABASE=pooled ask 'CREATE TABLE invoice (series text, number bigint CHECK (number < 1000), PRIMARY KEY (series, number))' \
+        "SELECT firn_create_series('a', true), firn_create_series('b', true), firn_create_series('c', true)" >"$TMPDIR/said"
+    pool
+    await answers
+    same "with PgBouncer in transaction mode, many writers leave no gap and no duplicate" "" \
+        "$(/usr/bin/python3 test/gapless.py postgres "$pooled" 2>&1)"
+    says "and take turns on three sessions of the server" "t" "SELECT count(*) <= 3 FROM pg_stat_activity WHERE datname = 'pooled'"
+    same "the chains hold" "3" "$(PGDATABASE=pooled chains)"
+    kill "$pooler"
+    wait "$pooler"
+    chains >"$TMPDIR/said" # writes the files of the chains again
+else
+    skip "with PgBouncer in transaction mode, many writers leave no gap" "pgbouncer is not installed"
+fi
+
 # ---- copies --------------------------------------------------------------------------------------
 same "a standby is made" 0 "$(ENGINE_STANDBY_OF=$PGPORT test/engine start postgres "$place.standby" -c max_prepared_transactions=4 >"$TMPDIR/said" 2>&1; echo $?)"
 standby=$(cat "$place.standby/port")

@@ -126,6 +126,39 @@ same "two heads of one number are refused" "firn: --known has two heads of serie
     "$(verify --known "$TMPDIR/two" "$TMPDIR/chain")"
 sed -i "2s/ [0-9a-f]*\$/ $(printf '%064d' 0)/" "$TMPDIR/heads"
 finds "a chain that was written again" "number 3 is another one than --known has" p\;d --known "$TMPDIR/heads"
+
+# ---- the anchor ----------------------------------------------------------------------------------
+export FIRN_STORE="sqlite:$TMPDIR/anchors.db?unsafe=1"
+whole="numbers, 1 to $numbers, no gap and no duplicate; the chain is whole"
+sed '4,$d' "$TMPDIR/chain" >"$TMPDIR/begun"
+"$FIRN" verify --anchor "$TMPDIR/begun" >"$TMPDIR/said" 2>&1
+same "the first time, the store gets the last line" 0 "$?"
+same "as a mark and its hash" "$(awk 'NR == 3 { print "anchor a", $5 }' "$TMPDIR/chain")" \
+    "$("$FIRN" nodes --json | jq -r 'select(.key == "head") | "\(.ns) \(.note)"')"
+same "an anchor moves on with the chain" "a: $numbers $whole" "$(verify --anchor "$TMPDIR/chain")"
+same "and stays there" "a: $numbers $whole" "$(verify --anchor "$TMPDIR/chain")"
+same "a restored older copy is noticed" \
+    "firn: series a ends at 3, and the anchor in the store has number $numbers: the numbers between are lost, as after the restore of an older copy; issue none before you have them again" \
+    "$(verify --anchor "$TMPDIR/begun")"
+same "which does not move the anchor back" "a: $numbers $whole" "$(verify --anchor "$TMPDIR/chain")"
+last=$(tail -n 1 "$TMPDIR/chain")
+before=$(tail -n 2 "$TMPDIR/chain" | head -n 1 | awk '{ print $5 }')
+line=$(echo "$last" | awk '{ print $1, $2, $3, "-" }')
+{ sed '$d' "$TMPDIR/chain" && echo "$line $(printf '%s %s' "$line" "$before" | sha256sum | cut -d' ' -f1)"; } >"$TMPDIR/other"
+check "a chain with another last line is whole" "$FIRN" verify "$TMPDIR/other"
+same "but the anchor has another line" \
+    "firn: $TMPDIR/other, line $numbers: number $numbers is another one than the anchor has: the chain was written again since then, as after the restore of an older copy" \
+    "$(verify --anchor "$TMPDIR/other")"
+next="a $((numbers + 1)) 2999-01-01T00:00:00.000000Z -"
+echo "$next $(printf '%s %s' "$next" "$(echo "$last" | awk '{ print $5 }')" | sha256sum | cut -d' ' -f1)" >"$TMPDIR/next"
+same "a part after the anchor holds, and becomes the anchor" "a: 1 number, $((numbers + 1)) to $((numbers + 1)), no gap and no duplicate; the chain is whole" \
+    "$(verify --anchor "$TMPDIR/next")"
+same "so the whole one of before is too short" "firn: series a ends at $numbers" "$(verify --anchor "$TMPDIR/chain" | cut -d, -f1)"
+same "a part that leaves numbers out is refused" "firn: $TMPDIR/late, line 1: the chain begins at number $((numbers + 3)), and the anchor has number $((numbers + 1)): export it from its first number, or from the one after the anchor" \
+    "$(line="a $((numbers + 3)) 2999-01-01T00:00:00.000000Z -" && echo "$line $(printf '%s %064d' "$line" 0 | sha256sum | cut -d' ' -f1)" >"$TMPDIR/late"; verify --anchor "$TMPDIR/late")"
+same "numbers alone have no anchor" 2 "$(echo 1 | verify --anchor >"$TMPDIR/said"; echo $?)"
+unset FIRN_STORE
+same "--store is for the anchor" 2 "$(verify --store memory: "$TMPDIR/chain" >"$TMPDIR/said"; echo $?)"
 : >"$TMPDIR/none"
 same "a file without heads is refused" "2" "$(verify --known "$TMPDIR/none" "$TMPDIR/chain" >"$TMPDIR/said"; echo $?)"
 same "an empty file is refused" "1" "$(verify "$TMPDIR/none" >"$TMPDIR/said"; echo $?)"

@@ -23,6 +23,9 @@
 
 enum { MANY = 1000 };
 
+/* Of UUIDv47, which takes 16 bytes. */
+static const uint8_t sip_secret[FIRN_MASK_KEY_SIZE] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+
 static const uint8_t secret[FIRN_MASK_KEY_SIZE] = {1, 2, 3};
 
 static firn_mask *opened_with(const char *keys, const uint8_t key[FIRN_MASK_KEY_SIZE]) {
@@ -286,6 +289,31 @@ static void one_call_for_many_is_many_calls_for_one(void **state) {
 }
 
 /* Any other key, name, number, width or version is another mask. */
+static void uuid47_changes_the_time_alone(void **state) {
+    (void)state;
+    firn_id ids[MANY], masked[MANY], back[MANY];
+    firn_mask *mask = opened_with("name=a width=uuid47", sip_secret);
+    firn_error error;
+    for (size_t i = 0; i < MANY; i++) {
+        ids[i] = drawn_uuid(7);
+    }
+    assert_int_equal(firn_mask_apply(mask, masked, ids, MANY, &error), FIRN_OK);
+    assert_int_equal(firn_mask_undo(mask, back, masked, MANY, &error), FIRN_OK);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_memory_equal(&back[i], &ids[i], sizeof back[i]);
+        assert_true(masked[i].low == ids[i].low);
+        assert_true((masked[i].high & 0xffff) == (ids[i].high & 0xfff) + 0x4000);
+        assert_true(masked[i].high >> 16 != ids[i].high >> 16);
+    }
+    assert_int_equal(firn_mask_apply(mask, masked, masked, 1, &error), FIRN_EMISMATCH);
+    error_text(&error, FIRN_EMISMATCH, "version 4, and this mask takes version 7");
+    firn_mask_close(mask);
+    assert_int_equal(firn_mask_open(&mask, "name=a width=uuid47",
+                                    (const uint8_t[FIRN_MASK_KEY_SIZE]){[31] = 1}, NULL, &error),
+                     FIRN_EUSAGE);
+    error_text(&error, FIRN_EUSAGE, "a key of UUIDv47 has 16 bytes");
+}
+
 static void other_masks_are_other_permutations(void **state) {
     static const char *const others[] = {"name=orderz",          "name=orders key_number=2",
                                          "name=orders width=64", "name=orders width=62",
@@ -448,6 +476,7 @@ int main(void) {
         TEST("every UUID becomes one of version 4", every_uuid_becomes_one_of_version_4),
         TEST("a million of 63 and of 122 bits come back", a_million_come_back),
         TEST("one call for many is many calls for one", one_call_for_many_is_many_calls_for_one),
+        TEST("UUIDv47 changes the time alone", uuid47_changes_the_time_alone),
         TEST("other masks are other permutations", other_masks_are_other_permutations),
         TEST("keys have their bounds", keys_have_their_bounds),
         TEST("wrong IDs are refused", wrong_ids_are_refused),

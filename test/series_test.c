@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "simulated.h"
 
@@ -415,6 +416,57 @@ static void a_late_series_continues_each_period(void **state) {
     closed(series);
 }
 
+/* Opens the series where the zone has this offset for ever. */
+static firn_series *opened_where(const char *folder, const char *rule, const char *name,
+                                 const char *keys) {
+    static const uint8_t zeros[6] = {0};
+    uint8_t header[44] = "TZif2";
+    char path[300];
+    header[39] = header[43] = 1; /* a type, a letter */
+    snprintf(path, sizeof path, "%s/Zone", folder);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int block = 0; block < 2; block++) {
+        fwrite(header, 1, sizeof header, file);
+        fwrite(zeros, 1, sizeof zeros, file);
+        fwrite("", 1, 1, file);
+    }
+    fprintf(file, "\n%s\n", rule);
+    fclose(file);
+    firn_series *series = opened(name, keys);
+    unlink(path);
+    return series;
+}
+
+/* The zone database of a machine is a year old, and the rules of its zone have changed. */
+static void machines_with_other_rules_repeat_no_number(void **state) {
+    (void)state;
+    char folder[] = "/tmp/firn-series-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    setenv("TZDIR", folder, 1);
+    firn_series *old = opened_where(folder, "AAA0", "invoices", DAILY " zone=Zone"),
+                *new = opened_where(folder, "AAA-1", "invoices", DAILY " zone=Zone");
+    firn_series *late_old = opened_where(folder, "AAA0", "late", DAILY " zone=Zone late=1"),
+                *late_new = opened_where(folder, "AAA-1", "late", DAILY " zone=Zone late=1");
+    unsetenv("TZDIR");
+    rmdir(folder);
+    clock_shows("2025-10-08T23:30:00Z");
+    gives(old, NULL, "2025-10-08-000001");
+    gives(new, NULL, "2025-10-09-000001");
+    denied(old, NULL, FIRN_ECLOCK, "which has begun: fix the clock or the zone database");
+    gives(late_old, NULL, "2025-10-08-000001");
+    gives(late_new, NULL, "2025-10-09-000001");
+    gives(late_old, NULL, "2025-10-08-000002");
+    clock_shows("2025-10-09T00:00:00Z");
+    gives(old, NULL, "2025-10-09-000002");
+    gives(new, NULL, "2025-10-09-000003");
+    gives(late_old, NULL, "2025-10-09-000002");
+    closed(old);
+    closed(new);
+    closed(late_old);
+    closed(late_new);
+}
+
 /* The hour before the clock was set back across midnight is repeated; its numbers are dated with
  * the later day once that has begun. */
 static void an_hour_that_repeats_across_midnight_is_served(void **state) {
@@ -601,6 +653,7 @@ int main(void) {
         TEST(the_counter_restarts_with_the_period),
         TEST(a_clock_that_is_a_little_behind_follows),
         TEST(a_late_series_continues_each_period),
+        TEST(machines_with_other_rules_repeat_no_number),
         TEST(an_hour_that_repeats_across_midnight_is_served),
         TEST(a_clock_that_is_ahead_of_the_store_closes_nothing),
         TEST(a_time_to_come_is_refused),

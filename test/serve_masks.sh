@@ -11,10 +11,21 @@ print() {
 }
 orders="name=orders key_file=mask.key width=uuid fingerprint=$(print --name orders width=uuid)"
 rows="name=rows key_file=$TMPDIR/mask.key as=base58 fingerprint=$(print --name rows)"
-printf '%s\n' '# masks' '' "$orders" "$rows" >"$list"
+(umask 077 && printf '1 efcdab89674523011032547698badcfe\n' >"$TMPDIR/half.key")
+old="name=old width=uuid47 key_file=half.key"
+old="$old fingerprint=$("$FIRN" mask fingerprint --key-file "$TMPDIR/half.key" --name old width=uuid47)"
+printf '%s\n' '# masks' '' "$orders" "$rows" "$old" >"$list"
 id=017f22e2-79b0-7cc3-98c4-dc0c0c07398f masked=ee4010b4-ae5e-47e1-b9da-ad69663a79d9
 get() {
     curl -s "http://$http$1"
+}
+
+# said SENTENCE PATTERN WORD...: what RESP answers
+said() {
+    sentence=$1 pattern=$2
+    shift 2
+    answer=$(ask_resp "$@")
+    same "$sentence" "yes" "$(printf '%s\n' "$answer" | grep -qE "$pattern" && echo yes || printf '%s\n' "$answer")"
 }
 
 # ---- requests ------------------------------------------------------------------------------------
@@ -26,6 +37,9 @@ same "RESP masks" "$masked" "$(ask_resp FIRN.MASK $id orders)"
 same "and unmasks" "$id" "$(ask_resp FIRN.UNMASK $masked orders)"
 same "a mask has its form" "$("$FIRN" mask --name rows --key-file "$TMPDIR/mask.key" --as base58 12345)" "$(ask_resp FIRN.MASK 12345 rows)"
 same "and reads it" 12345 "$(ask_resp FIRN.UNMASK "$(ask_resp FIRN.MASK 12345 rows)" rows)"
+same "UUIDv47 is as published" 2463c780-7fca-4def-8c3f-7b1a2c4d5e6f "$(ask_resp FIRN.MASK 018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f old)"
+same "and back" 018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f "$(ask_resp FIRN.UNMASK 2463c780-7fca-4def-8c3f-7b1a2c4d5e6f old)"
+said "which takes no other version" "^ERR mask old takes UUIDs of version 7, but IDs of uuid4 have version 4" FIRN.NEW uuid4 MASK old
 same "new IDs come masked" 4 "$(ask_resp FIRN.NEW uuid7 MASK orders | cut -c 15)"
 now=$(date +%Y-%m-%d)
 same "and are new ones below" "$now" \
@@ -38,13 +52,6 @@ same "back-dated ones as well" 2020-01-01 \
     "$("$FIRN" show --json --scheme snowflake "$(ask_resp FIRN.UNMASK "$(ask_resp FIRN.NEW snowflake TIME 2020-01-01 MASK rows)" rows)" | jq -r '.time[:10]')"
 same "a pipeline of masked IDs has no duplicate" 500 \
     "$(for _ in $(seq 500); do echo FIRN.NEW snowflake MASK rows; done | ask_resp | sort -u | wc -l)"
-# said SENTENCE PATTERN WORD...: what RESP answers
-said() {
-    sentence=$1 pattern=$2
-    shift 2
-    answer=$(ask_resp "$@")
-    same "$sentence" "yes" "$(printf '%s\n' "$answer" | grep -qE "$pattern" && echo yes || printf '%s\n' "$answer")"
-}
 said "an unknown mask is refused, and the nearest named" "^ERR there is no mask 'order': did you mean .orders.[?]" FIRN.MASK $id order
 said "also of new IDs" "^ERR there is no mask 'none': add a line" FIRN.NEW uuid7 MASK none
 said "an ID of another width is refused" "^ERR mask rows takes IDs of 64 bits, but IDs of uuid7 have 128" FIRN.NEW uuid7 MASK rows

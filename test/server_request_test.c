@@ -173,7 +173,7 @@ static int make_workers(void **state) {
 static int begin_with(const char *store, size_t max_generators, size_t max_segments,
                       size_t auto_create) {
     firn_error error;
-    return catalog_begin(store, max_generators, max_segments, auto_create, &error);
+    return catalog_begin(store, max_generators, max_segments, 8, auto_create, &error);
 }
 
 static int begin(void **state) {

@@ -17,8 +17,10 @@ check "masks.py passes NIST's samples, mask.json and order.json" python3 spec/ma
 check "plain.py passes every case" python3 spec/runner.py
 same "README.md shows how many" "$(spec/runner.py)" "$(sed -n '/^\$ spec.runner/ { n; p; }' spec/README.md)"
 
-same "each file of test/vectors is a case there, or in test/vectors_pure_test.c" "" "$(for file in test/vectors/*.tsv; do
-    grep -qF "\"$(basename "$file" .tsv)\"" spec/make.py test/vectors_pure_test.c || echo "$file"; done)"
+same "each file of test/vectors is a case there, or in test/vectors_pure_test.c or test/command_mask.sh" "" \
+    "$(for file in test/vectors/*.tsv; do
+        grep -qF -e "\"$(basename "$file" .tsv)\"" -e "<$file" spec/make.py test/vectors_pure_test.c test/command_mask.sh || echo "$file"
+    done)"
 
 # wrong SENTENCE FILE OLD NEW: the runner finds a case that was changed.
 wrong() {

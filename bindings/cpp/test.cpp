@@ -154,6 +154,26 @@ static void integers() {
     CHECK(CODE(numbers.read("24334774840")) == FIRN_ETEXT);
 }
 
+static void series() {
+    const auto in = take(firn::store::open("memory:"));
+    auto invoices = take(firn::series::open(in, "invoices", "template=INV{counter:4}"));
+    CHECK(take(invoices.peek()) == "INV0001" && take(invoices.next()) == "INV0001");
+    const auto two = take(invoices.many(2));
+    CHECK(two.size() == 2 && two[0] == "INV0002" && two[1] == "INV0003");
+    CHECK(take(invoices.read("INV0003")) == 3 && CODE(invoices.read("INV3")) == FIRN_ETEXT);
+    CHECK(invoices.definition() == "template=INV{counter:4} zone=UTC restart=never late=0 grow=0");
+    auto again = take(firn::series::open(in, "invoices"));
+    CHECK(take(again.next()) == "INV0004");
+    CHECK(CODE(invoices.many(0)) == FIRN_ERANGE && CODE(invoices.many(1000001)) == FIRN_ERANGE);
+    CHECK(CODE(invoices.many(9999)) == FIRN_EEND);
+    auto days = take(firn::series::open(in, "days", "template={year}-{month}-{day}-{counter:2} late=9"));
+    const firn::time_point now = std::chrono::system_clock::now();
+    CHECK(take(days.next(now - std::chrono::hours(48))).substr(10) == "-01");
+    CHECK(CODE(days.next(now + std::chrono::hours(48))) == FIRN_ERANGE);
+    CHECK(CODE(firn::series::open(in, "none")) == FIRN_EUSAGE);
+    CHECK(CODE(firn::series().next()) == FIRN_EUSAGE && firn::series().definition().empty());
+}
+
 static void masks() {
     const std::string file = "mask.key"; /* in the folder of the test */
     {
@@ -202,6 +222,7 @@ int main() {
     pure();
     integers();
     masks();
+    series();
     renewed();
     std::printf("%d checks, %d failed\n", checks, failures);
     return failures == 0 ? 0 : 1;

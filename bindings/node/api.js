@@ -120,6 +120,51 @@ function firnApi (native, generators) {
   }
 
   disposable(Segment)
+  const isOpenSeries = Symbol('an open series')
+
+  /** Dated numbers for people: new Series('invoices', { template: 'INV{year}/{counter:7}', zone: 'Europe/Berlin' }). Without
+   * template, the definition that the store has. One call at a time; those that end in Async wait in the thread pool. */
+  class Series {
+    #series
+    #last = Promise.resolve()
+
+    constructor (name, options = {}) {
+      this.#series = options[isOpenSeries] ?? call('openSeries', ...segmentArgs(name, options))
+    }
+
+    static async open (name, options = {}) {
+      return new Series(name, { [isOpenSeries]: await promised('openSeries', ...segmentArgs(name, options)) })
+    }
+
+    #args (verb, n, at) {
+      return [this.#series, verb, integer('n', n, 1, 1000000), at === undefined || at === null ? null : time('time', at)]
+    }
+
+    #queued (verb, n, at) {
+      const args = this.#args(verb, n, at)
+      const turn = this.#last.then(() => promised('series', ...args))
+      this.#last = turn.catch(() => {})
+      return turn
+    }
+
+    /** The next number, of now or of a time. */
+    next (at) { return this.many(1, at)[0] }
+    /** n numbers of one period. */
+    many (n, at) { return call('series', ...this.#args('next', n, at)) }
+    /** The number that the store would grant next. Reserves nothing. */
+    peek (at) { return call('series', ...this.#args('peek', 1, at))[0] }
+    /** The counter of a number. */
+    read (number) { return call('readSeries', this.#series, text('number', number)) }
+    get definition () { return call('defineSeries', this.#series) }
+    close () { call('series', this.#series, 'close', 1, null) }
+
+    async nextAsync (at) { return (await this.#queued('next', 1, at))[0] }
+    async manyAsync (n, at) { return this.#queued('next', n, at) }
+    async peekAsync (at) { return (await this.#queued('peek', 1, at))[0] }
+    async closeAsync () { await this.#queued('close', 1) }
+  }
+
+  disposable(Series)
 
   /** Order numbers: integers encrypted with a key of 16 bytes. */
   class Order {
@@ -280,7 +325,7 @@ function firnApi (native, generators) {
   const schemes = () => call('names', false)
   const forms = () => call('names', true)
 
-  return { ...issuing, typeid, Segment, Order, Mask, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes,
+  return { ...issuing, typeid, Segment, Series, Order, Mask, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes,
     forms }
 }
 

@@ -79,7 +79,7 @@ typedef struct entry {
     napi_callback call;
 } entry;
 /* Each ends with a name of NULL. Calls of the promises have call.async. */
-extern const entry generator_entries[], numbers_entries[], pure_entries[];
-extern const entry generator_promises[], numbers_promises[];
+extern const entry generator_entries[], numbers_entries[], series_entries[], pure_entries[];
+extern const entry generator_promises[], numbers_promises[], series_promises[];
 
 #endif

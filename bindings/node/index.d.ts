@@ -179,6 +179,31 @@ export class Segment {
   [Symbol.dispose] (): void
   [Symbol.asyncDispose] (): Promise<void>
 }
+/** Dated numbers for people: new Series('invoices', { template: 'INV{year}/{counter:7}', zone: 'Europe/Berlin' }). Without
+ * template, the definition that the store has. One call at a time; those that end in Async wait in the thread pool. */
+export class Series {
+  constructor (name: string, options?: SegmentOptions)
+  /** new Series() in the thread pool. */
+  static open (name: string, options?: SegmentOptions): Promise<Series>
+  /** The next number, of now or of a time. */
+  next (at?: Time | null): string
+  /** n numbers of one period. */
+  many (n: number, at?: Time | null): string[]
+  /** The number that the store would grant next. Reserves nothing. */
+  peek (at?: Time | null): string
+  /** The counter of a number. */
+  read (number: string): bigint
+  /** The keys that the store keeps. */
+  readonly definition: string
+  nextAsync (at?: Time | null): Promise<string>
+  manyAsync (n: number, at?: Time | null): Promise<string[]>
+  peekAsync (at?: Time | null): Promise<string>
+  /** Calling it again does nothing. */
+  close (): void
+  closeAsync (): Promise<void>
+  [Symbol.dispose] (): void
+  [Symbol.asyncDispose] (): Promise<void>
+}
 /** Order numbers: integers encrypted with a key of 16 bytes. */
 export class Order {
   constructor (key: Uint8Array, options?: { moduleDir?: string, [key: string]: Value })

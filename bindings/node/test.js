@@ -158,6 +158,29 @@ function main () {
     gen.close()
   })
 
+  test('series', async () => {
+    const store = `sqlite:${folder()}/ids.db`
+    const invoices = new firn.Series('invoices', { store, unsafe: true, template: 'INV{counter:4}' })
+    assert.deepStrictEqual([invoices.peek(), invoices.next(), invoices.many(2)], ['INV0001', 'INV0001', ['INV0002', 'INV0003']])
+    assert.deepStrictEqual([invoices.read('INV0003'), invoices.definition], [3n, 'template=INV{counter:4} zone=UTC restart=never late=0 grow=0'])
+    assert.deepStrictEqual(await Promise.all([invoices.nextAsync(), invoices.manyAsync(2), invoices.peekAsync(new Date())]),
+      ['INV0004', ['INV0005', 'INV0006'], 'INV0007'])
+    const again = await firn.Series.open('invoices', { store, unsafe: true })
+    assert.strictEqual(again.next('2026-11-20'), 'INV0007')
+    const waits = again.nextAsync()
+    await Promise.resolve().then(() => {})
+    code('USAGE', () => again.next())
+    assert.strictEqual(await waits, 'INV0008')
+    code('TEXT', () => invoices.read('INV3'))
+    code('RANGE', () => invoices.many(0))
+    code('END', () => invoices.many(9999))
+    await Promise.all([again.closeAsync(), again.closeAsync()])
+    invoices.close()
+    invoices.close()
+    code('USAGE', () => invoices.next())
+    code('USAGE', () => new firn.Series('none', { store, unsafe: true }))
+  })
+
   test('masks', () => {
     const file = `${folder()}/mask.key`
     fs.writeFileSync(file, `1 ${'0'.repeat(64)}\n`, { mode: 0o600 })

@@ -155,6 +155,8 @@ NAPI_MODULE_INIT() {
     add(env, exports, generator_promises, true);
     add(env, exports, numbers_entries, false);
     add(env, exports, numbers_promises, true);
+    add(env, exports, series_entries, false);
+    add(env, exports, series_promises, true);
     add(env, exports, pure_entries, false);
     add(env, exports, (const entry[]){{"renewIdentity", renew_identity}, {NULL, NULL}}, false);
     add_codes(env, exports);

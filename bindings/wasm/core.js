@@ -226,6 +226,10 @@ const firnCore = (() => {
       openMask () {
         throw error(codes.SYSTEM, 'a mask has a key file, and WebAssembly reads none', 'use the addon of Node.js, or firn serve')
       },
+      openSeries () {
+        throw error(codes.SYSTEM, 'numbers of a series come from a store, and WebAssembly has none', 'take them from firn serve, ' +
+          'or use the addon of Node.js')
+      },
       openSegment () {
         throw error(codes.SYSTEM, 'integers of a segment come from a store, and WebAssembly has none', 'take them from firn serve, ' +
           'or use the addon of Node.js')

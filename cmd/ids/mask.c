@@ -28,7 +28,8 @@ typedef struct masking {
 
 /* ---- keygen ---------------------------------------------------------------------------------- */
 
-static int write_key(session *s, int file, const char *name, uint64_t number) {
+/* A key of `size` bytes: FIRN_MASK_KEY_SIZE, or half of it for UUIDv47. */
+static int write_key(session *s, int file, const char *name, uint64_t number, size_t size) {
     uint8_t key[FIRN_MASK_KEY_SIZE];
     char text[FILE_SIZE];
     bool done = getrandom(key, sizeof key, 0) == sizeof key;
@@ -36,7 +37,7 @@ static int write_key(session *s, int file, const char *name, uint64_t number) {
                           "# Secret key of firn mask. Keep a copy: without it, no masked ID can be "
                           "turned back.\n%" PRIu64 " ",
                           number);
-    for (size_t i = 0; i < sizeof key; i++) {
+    for (size_t i = 0; i < size; i++) {
         length += snprintf(text + length, sizeof text - (size_t)length, "%02x", key[i]);
     }
     text[length++] = '\n';
@@ -53,16 +54,25 @@ static int write_key(session *s, int file, const char *name, uint64_t number) {
 }
 
 static int keygen(session *s) {
-    const char *given = operand_value(s, "key_number"), *name = s->operands[1];
+    const char *given = operand_value(s, "key_number"), *width = operand_value(s, "width"),
+               *name = s->operands[1];
+    const size_t known = 2 + (size_t)(given != NULL) + (size_t)(width != NULL);
     uint64_t number = 1;
     firn_error error;
     if (s->plain_count != 2) {
         return fail_usage(s,
                           "keygen needs one FILE, which it makes: add its name, such as mask.key");
     }
-    if (s->operand_count > 2 + (size_t)(given != NULL)) {
+    if (s->operand_count > known) {
+        const size_t other = given == s->operands[2] + strlen("key_number=") ||
+                                     width == s->operands[2] + strlen("width=")
+                                 ? known
+                                 : 2;
         return fail_usage(s, "keygen has no setting '%.60s': see firn mask --help",
-                          s->operands[given == s->operands[2] + strlen("key_number=") ? 3 : 2]);
+                          s->operands[other]);
+    }
+    if (width != NULL && strcmp(width, "uuid47") != 0) {
+        return fail_usage(s, "a key is for every width but uuid47: remove width=%.40s", width);
     }
     if (given != NULL && (!number_whole(&number, given) || number > NUMBER_MOST)) {
         return fail_usage(s, "key_number=%.40s is out of range (0 to %d): choose a number in it",
@@ -78,7 +88,8 @@ static int keygen(session *s) {
     if (file < 0) {
         return fail_as(s, FIRN_EIO, "cannot write the key file %.80s: %s", name, strerror(errno));
     }
-    return write_key(s, file, name, number);
+    return write_key(s, file, name, number,
+                     width != NULL ? sizeof(uint64_t[2]) : FIRN_MASK_KEY_SIZE);
 }
 
 /* ---- masking --------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* `firn series`: dated numbers of a series, each written only when the store has granted its
  * counter; peek and show look, advance and prune are for operators, check reads. Knows no template: what a
  * number is, the library knows. */
+#include "series_day.h"
 #include "shared/amounts.h"
 #include "shared/interrupt.h"
 #include "shared/json.h"
@@ -119,24 +120,13 @@ static int check_number(session *s, void *context, const char *text, size_t leng
     return code;
 }
 
-/* A date alone is a day of the series' zone; midnight may be missing there, noon is not. */
 static int read_local_day(session *s, const series_wish *wished, int option, firn_time *time) {
-    enum { NOON_S = 12 * 3600, DATE_LENGTH = 10 };
-    char name[FIRN_LAYOUT_SIZE] = "";
-    firn_zone *zone;
     firn_error error;
     const char *text = s->option[option];
-    if (text == NULL || strlen(text) != DATE_LENGTH || text[0] == '@') {
-        return STATUS_DONE; /* read already */
-    }
-    sscanf(strstr(firn_series_definition(wished->series), " zone="), " zone=%511s", name);
-    if (firn_zone_open(&zone, name, &error) != FIRN_OK) {
-        return fail(s, &error);
-    }
-    time->sec += NOON_S;
-    time->sec -= firn_zone_offset(zone, time->sec - firn_zone_offset(zone, time->sec));
-    firn_zone_close(zone);
-    return STATUS_DONE;
+    return text == NULL ||
+                   series_day_read(time, wished->series, text, strlen(text), &error) == FIRN_OK
+               ? STATUS_DONE
+               : fail(s, &error);
 }
 
 static int carry_out(session *s, series_wish *wished) {

@@ -30,6 +30,8 @@ static void close_list(held_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         firn_close(list->all[i].gen, NULL);
         firn_job_close(list->all[i].job);
+        firn_series_close(list->all[i].series, NULL);
+        firn_store_close(list->all[i].store);
         free(list->all[i].scheme);
         free(list->all[i].options);
     }
@@ -39,6 +41,7 @@ static void close_list(held_list *list) {
 void connection_close_gens(sql_connection *connection) {
     connection->era++;
     close_list(&connection->gens);
+    close_list(&connection->series);
 }
 
 void connection_close_jobs(sql_connection *connection) {
@@ -254,7 +257,10 @@ static const held *hold(sql_connection *connection, held_list *list, sql_value s
         set_error(error, FIRN_EUSAGE,
                   "this connection has %d %s of other schemes or options already: use fewer "
                   "different options",
-                  HELD_MOST, list == &connection->gens ? "generators" : "jobs");
+                  HELD_MOST,
+                  list == &connection->gens   ? "generators"
+                  : list == &connection->jobs ? "jobs"
+                                              : "series");
         return NULL;
     }
     held h = {.scheme = strndup(scheme.text, scheme.length),
@@ -353,6 +359,38 @@ int connection_failed(sql_connection *connection, int code, firn_error *error) {
         *error = apart;
     }
     return code;
+}
+
+/* ---- series --------------------------------------------------------------------------------- */
+
+/* A statement that runs must name firn_number, as for a generator. */
+static int open_series(sql_connection *connection, held *h, sql_value name, sql_value keys,
+                       firn_error *error) {
+    const firn_store_options options = {
+        .unsafe = connection->unsafe, .notice = notice, .notice_self = connection};
+    char own[SQL_TEXT_SIZE], definition[SQL_TEXT_SIZE];
+    int code = sql_copy(own, "the name of the series", name.text, name.length, error);
+    code = code == FIRN_OK ? sql_copy(definition, "the definition", keys.text, keys.length, error)
+                           : code;
+    code = code == FIRN_OK
+               ? check_store(connection, (sql_value){.text = "firn_number", .length = 11}, error)
+               : code;
+    code =
+        code == FIRN_OK ? firn_store_open(&h->store, store_url(connection), &options, error) : code;
+    if (code == FIRN_OK) {
+        code = firn_series_open(&h->series, own, definition, h->store, NULL, error);
+        if (code != FIRN_OK) {
+            firn_store_close(h->store);
+        }
+    }
+    return code;
+}
+
+int connection_series(sql_connection *connection, sql_value name, sql_value keys,
+                      firn_series **series, firn_error *error) {
+    const held *h = hold(connection, &connection->series, name, keys, open_series, error);
+    *series = h != NULL ? h->series : NULL;
+    return h != NULL ? FIRN_OK : error->code;
 }
 
 /* ---- jobs ----------------------------------------------------------------------------------- */

@@ -43,11 +43,13 @@ int time_of(firn_time *time, sqlite3_value *value, int i, firn_error *error);
 
 enum { HELD_MOST = 32, NOTICES_MOST = 32 };
 
-/* A generator or a job, identified by scheme and options. */
+/* A generator or a job, identified by scheme and options, or a series, by name and definition. */
 typedef struct held {
     char *scheme, *options;
     firn_gen *gen; /* or */
-    firn_job *job;
+    firn_job *job; /* or */
+    firn_series *series;
+    firn_store *store; /* of the series */
 } held;
 
 typedef struct held_list {
@@ -63,7 +65,7 @@ typedef struct sql_connection {
     char *node;   /* for schemes that require a node; NULL: claims a free node */
     bool unsafe;  /* accept a store that may lose acknowledged writes */
     bool used;    /* by a statement of the program: a DIRECTONLY function was called */
-    held_list gens, jobs;
+    held_list gens, jobs, series;
     char *masks_file;
     mask_list masks; /* of that file */
     sql_call call; /* of a pure function; its error also of generators, to keep it off the stack */
@@ -76,7 +78,7 @@ typedef struct sql_connection {
 sql_connection *connection_new(sqlite3 *db);
 /* Releases one use; the last one closes everything. */
 void connection_drop(void *connection);
-/* Closes the generators, which gives their windows back. */
+/* Closes the generators and series, which gives back what is left. */
 void connection_close_gens(sql_connection *connection);
 void connection_close_jobs(sql_connection *connection);
 /* The generator of scheme and options, opened on first use. FIRN_EUSAGE: options that belong to
@@ -84,6 +86,10 @@ void connection_close_jobs(sql_connection *connection);
  * store; errors of firn_open_with. */
 int connection_gen(sql_connection *connection, sql_value scheme, sql_value options, firn_gen **gen,
                    firn_error *error);
+/* The series of a name and a definition, or "" for the stored one. Errors as
+ * connection_gen, and of firn_series_open. */
+int connection_series(sql_connection *connection, sql_value name, sql_value keys,
+                      firn_series **series, firn_error *error);
 /* The job of scheme and options. */
 int connection_job(sql_connection *connection, sql_value scheme, sql_value options, firn_job **job,
                    firn_error *error);
@@ -96,6 +102,7 @@ int connection_failed(sql_connection *connection, int code, firn_error *error);
 int add_generators(sql_connection *connection); /* generators.c */
 int add_readers(sql_connection *connection);    /* readers.c */
 int add_masks(sql_connection *connection);      /* masks.c */
+int add_numbers(sql_connection *connection);    /* numbers.c */
 int add_tables(sql_connection *connection);     /* tables.c */
 
 /* A SQL function. */

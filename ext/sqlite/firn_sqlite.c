@@ -22,6 +22,7 @@ int firn_sqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *ro
     int code = connection != NULL ? add_generators(connection) : SQLITE_NOMEM;
     code = code == SQLITE_OK ? add_readers(connection) : code;
     code = code == SQLITE_OK ? add_masks(connection) : code;
+    code = code == SQLITE_OK ? add_numbers(connection) : code;
     code = code == SQLITE_OK ? add_tables(connection) : code;
     if (connection != NULL) { /* after a failure SQLite drops what was added when it is closed */
         connection_drop(connection);

@@ -757,7 +757,8 @@ typedef struct firn_mask firn_mask;
  * letters, digits, . _ and -); width=63 (the default: integers that are not negative), any other
  * 20..128 (bits), or uuid (a UUID of version=1..8 (7) gives one of version 4);
  * key_number=0..999999999 (1). Any other name, width, version or number is another mask.
- * fingerprint=HEX: FIRN_EUSAGE unless firn_mask_fingerprint returns this. from=, as=: the text forms
+ * width=uuid47 is UUIDv47 as other programs have it: it hides the millisecond of a uuid7 alone, and
+ * takes a key of 16 bytes and 16 zeros. fingerprint=HEX: FIRN_EUSAGE unless firn_mask_fingerprint returns this. from=, as=: the text forms
  * of IDs and of masked IDs; uuid for width=uuid, base32 above 64 bits, else dec. mac=20: texts have
  * a MAC; not in the form uuid. The permutation is
  * FF1 with AES-128 and radix 2; its key comes from the secret one by HKDF-SHA256. `module_dir` (may
@@ -816,7 +817,8 @@ typedef struct firn_series firn_series;
  * {mod97}; zone=UTC|+hh:mm|NAME (UTC); restart=never|day|week|month|year (the shortest period that
  * the template names); late=0..366 (0), how many later periods may begin before a period is closed;
  * grow=0|1 (0), a counter that needs more digits gets them; block=1..1000000 (1), how many counters
- * to reserve at a time. The store keeps all but `block` at the first number; without template the
+ * to reserve at a time; key_file=FILE of `firn mask keygen` masks the counter, which needs the module
+ * ff1. The store keeps all but `block` and the file at the first number; without template the
  * stored definition applies. Close it before the store. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no
  * zone database; errors of a store. */
 FIRN_API int firn_series_open(firn_series **series, const char *name, const char *keys,

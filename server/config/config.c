@@ -264,7 +264,7 @@ static int check_addresses(const server_config *config, const char *name, const 
 
 static int check_named(const server_config *config, const config_section *section,
                        firn_error *error) {
-    if (!section->is_segment && section->scheme[0] == '\0') {
+    if (section->kind == SECTION_GENERATOR && section->scheme[0] == '\0') {
         return set_error(error, FIRN_EUSAGE,
                          "%.100s: [generator %s] has no scheme: add scheme = NAME", section->where,
                          section->name);
@@ -347,7 +347,7 @@ static void print_value(const char *name, const char *value) {
 }
 
 static void print_named(const config_section *section) {
-    printf("\n[%s %s]\n", section->is_segment ? "segment" : "generator", section->name);
+    printf("\n[%s %s]\n", section_names[section->kind], section->name);
     const struct {
         const char *name, *value;
     } own[] = {{"scheme", section->scheme},

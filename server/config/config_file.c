@@ -42,26 +42,25 @@ static bool is_plain(const char *name) {
     return true;
 }
 
-static int add_section(config_reader *reader, bool is_segment, const char *name) {
-    const char *kind = is_segment ? "segment" : "generator";
+static int add_section(config_reader *reader, enum section_kind kind, const char *name) {
     if (name[0] == '\0' || strlen(name) >= NAME_SIZE || !is_plain(name)) {
         return set_error(reader->error, FIRN_EUSAGE,
-                         "%s: [%s %.40s] is not a valid name: use 1 to %d printable ASCII "
+                         "%s: [%.9s %.40s] is not a valid name: use 1 to %d printable ASCII "
                          "characters without quotes, brackets and backslashes",
-                         reader->where, kind, name, NAME_SIZE - 1);
+                         reader->where, section_names[kind], name, NAME_SIZE - 1);
     }
-    const config_section *first = sections_find(reader->sections, is_segment, name);
+    const config_section *first = sections_find(reader->sections, kind, name);
     if (first != NULL) {
         return set_error(reader->error, FIRN_EUSAGE,
-                         "%s: [%s %s] is given twice: the first is at %.100s", reader->where, kind,
-                         name, first->where);
+                         "%s: [%.9s %s] is given twice: the first is at %.100s", reader->where,
+                         section_names[kind], name, first->where);
     }
     if (reader->sections->count == NAMES_MAX) {
         return set_error(reader->error, FIRN_ERANGE,
                          "%s: more than %d sections: set auto_create to create segments on demand",
                          reader->where, NAMES_MAX);
     }
-    config_section added = {.is_segment = is_segment};
+    config_section added = {.kind = kind};
     snprintf(added.name, sizeof added.name, "%s", name);
     snprintf(added.where, sizeof added.where, "%s", reader->where);
     reader->place = PLACE_SECTION;
@@ -70,7 +69,7 @@ static int add_section(config_reader *reader, bool is_segment, const char *name)
 
 /* `text`: between the brackets, without surrounding blanks. */
 static int begin_section(config_reader *reader, char *text) {
-    static const char *const kinds[] = {"server", "generator", "segment", NULL};
+    static const char *const kinds[] = {"server", "generator", "segment", "series", NULL};
     size_t length = strcspn(text, " \t");
     char *name = text + length + strspn(text + length, " \t");
     text[length] = '\0';
@@ -88,14 +87,17 @@ static int begin_section(config_reader *reader, char *text) {
         reader->place = PLACE_SERVER;
         return FIRN_OK;
     }
-    if (strcmp(text, "generator") == 0 || strcmp(text, "segment") == 0) {
-        return add_section(reader, text[0] == 's', name);
+    for (int kind = 0; kind < SECTION_KINDS; kind++) {
+        if (strcmp(text, section_names[kind]) == 0) {
+            return add_section(reader, (enum section_kind)kind, name);
+        }
     }
     char advice[ADVICE_SIZE];
     return set_error(reader->error, FIRN_EUSAGE, "%s: unknown section [%.40s]: %s", reader->where,
                      text,
                      did_you_mean(advice, firn_nearest(text, kinds),
-                                  "use [server], [generator NAME] or [segment NAME]"));
+                                  "use [server], [generator NAME], [segment NAME] or "
+                                  "[series NAME]"));
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -168,14 +170,14 @@ static int check_plain(const config_reader *reader, const char *name, const char
     return FIRN_OK;
 }
 
-/* Keys of the section itself, not of the generator or segment. */
+/* Keys of the section itself, not of the generator, segment or series. */
 static int read_own(config_reader *from, const char *name, const char *value) {
     config_section *to = &from->sections->all[from->sections->count - 1];
     const struct {
         const char *name;
         char *text;
         size_t size;
-        bool of_segments;
+        bool of_all;
     } own[] = {
         {"scheme", to->scheme, sizeof to->scheme, false},
         {"store", to->store, sizeof to->store, true},
@@ -183,7 +185,7 @@ static int read_own(config_reader *from, const char *name, const char *value) {
         {"prefix", to->prefix, sizeof to->prefix, false},
     };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (strcmp(name, own[i].name) != 0 || (to->is_segment && !own[i].of_segments)) {
+        if (strcmp(name, own[i].name) != 0 || (to->kind != SECTION_GENERATOR && !own[i].of_all)) {
             continue;
         }
         if (own[i].text[0] != '\0') {

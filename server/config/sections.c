@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const config_section *sections_find(const config_sections *in, bool is_segment, const char *name) {
+const char *const section_names[SECTION_KINDS + 1] = {"generator", "segment", "series", NULL};
+
+const config_section *sections_find(const config_sections *in, enum section_kind kind,
+                                    const char *name) {
     for (size_t i = 0; i < in->count; i++) {
-        if (in->all[i].is_segment == is_segment && strcmp(in->all[i].name, name) == 0) {
+        if (in->all[i].kind == kind && strcmp(in->all[i].name, name) == 0) {
             return &in->all[i];
         }
     }
@@ -24,12 +27,12 @@ const config_section *sections_with_node_of(const config_sections *in,
                                             const config_section *section) {
     static const char *const place[] = {"node", "ns", "epoch", "bits"};
     char node[FIRN_NS_SIZE];
-    if (section->is_segment || keys_value(node, section->keys, "node")[0] == '\0') {
+    if (section->kind != SECTION_GENERATOR || keys_value(node, section->keys, "node")[0] == '\0') {
         return NULL;
     }
     for (size_t i = 0; i < in->count; i++) {
         const config_section *other = &in->all[i];
-        bool same = !other->is_segment && strcmp(other->name, section->name) != 0 &&
+        bool same = other->kind == SECTION_GENERATOR && strcmp(other->name, section->name) != 0 &&
                     strcmp(other->scheme, section->scheme) == 0 &&
                     strcmp(other->store, section->store) == 0;
         for (size_t j = 0; same && j < sizeof place / sizeof *place; j++) {

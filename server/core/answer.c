@@ -4,6 +4,7 @@
 #include "catalog.h"
 #include "errors.h"
 #include "monotonic.h"
+#include "series.h"
 #include "settings/setting.h"
 #include "verbs.h"
 
@@ -18,6 +19,7 @@ int request_read(server_request *request, firn_error *error) {
     };
     request->generator = NULL;
     request->segment = NULL;
+    request->series = NULL;
     request->digest = NULL;
     request->count = 1;
     request->form = FIRN_FORM_DEC;
@@ -42,6 +44,8 @@ int request_read(server_request *request, firn_error *error) {
         return integers_read(request, error);
     case VERB_LAST:
         return integers_read_last(request, error);
+    case VERB_SERIES:
+        return series_read(request, error);
     case VERB_NODES:
         return check_keys(request, "nodes", none, error);
     default:
@@ -80,7 +84,7 @@ int request_answer(server_request *request, size_t times, server_reply *out, fir
     if (request->must_open) {
         look_again(request);
     }
-    if (request->must_open || request->verb == VERB_NODES) {
+    if (request->must_open || request->verb == VERB_NODES || request->verb == VERB_SERIES) {
         return REQUEST_TASK;
     }
     switch (request->verb) {
@@ -119,7 +123,8 @@ struct sent_task {
     int64_t first; /* of a block */
     firn_id *ids;  /* back-dated */
     json_t *json;
-    char *words; /* the copied words of the request */
+    char (*texts)[FIRN_SERIES_SIZE]; /* of a series */
+    char *words;                     /* the copied words of the request */
 };
 
 /* In the renewer's thread; may wait for the store. */
@@ -146,6 +151,15 @@ static int run_block(sent_task *task) {
     return segment_fetch(request->segment, request->count, &task->first, &task->error);
 }
 
+static int run_series(sent_task *task) {
+    const server_request *request = &task->request;
+    task->texts = calloc((size_t)request->count, sizeof *task->texts);
+    return task->texts == NULL ? set_error(&task->error, FIRN_EMEMORY,
+                                           "out of memory for %lld numbers: ask for fewer",
+                                           (long long)request->count)
+                               : series_take(request->series, request, task->texts, &task->error);
+}
+
 static int run_nodes(sent_task *task) {
     char ns[FIRN_NS_SIZE];
     const server_request *request = &task->request;
@@ -165,6 +179,7 @@ static void run_sent(renewer_task *self) {
     const server_request *request = &task->request;
     task->code = request->must_open            ? run_opening(task)
                  : request->verb == VERB_NODES ? run_nodes(task)
+                 : request->series != NULL     ? run_series(task)
                  : request->dated              ? run_dated(task)
                                                : run_block(task);
 }
@@ -181,7 +196,8 @@ static enum task_need need_sent(renewer_task *self, firn_error *why) {
         request_is_late(why);
         return NEED_IS_OVER;
     }
-    bool is_large = task->request.dated && request_is_large(&task->request);
+    bool is_large =
+        (task->request.dated || task->request.series != NULL) && request_is_large(&task->request);
     const char *full = is_large && task->client.full != NULL ? task->client.full() : NULL;
     if (full != NULL) { /* the tasks before this one have used the memory up */
         set_error(why, FIRN_EWINDOW, "%s", full);
@@ -204,6 +220,7 @@ static void done_sent(renewer_task *self) {
 /* The renewer that can run it. */
 static store_renewer *renewer_for(const server_request *request, firn_error *error) {
     return request->must_open || request->verb == VERB_NODES ? catalog_renewer(error)
+           : request->series != NULL                         ? request->series->renewer
            : request->generator != NULL                      ? request->generator->renewer
                                                              : request->segment->renewer;
 }
@@ -286,6 +303,8 @@ int request_finish(sent_task *task, server_reply *out, firn_error *error) {
         out->kind = REPLY_JSON;
         out->json = task->json;
         task->json = NULL;
+    } else if (request->series != NULL) {
+        return series_reply(request, task->texts, out, error);
     } else if (request->dated) {
         return ids_reply_dated(request, task->ids, out, error);
     } else {
@@ -299,12 +318,15 @@ bool sent_issued(const sent_task *task) {
 }
 
 size_t sent_size(const sent_task *task) {
-    return task->ids != NULL ? (size_t)task->request.count * sizeof *task->ids : 0;
+    const size_t count = (size_t)task->request.count;
+    return (task->ids != NULL ? count * sizeof *task->ids : 0) +
+           (task->texts != NULL ? count * sizeof *task->texts : 0);
 }
 
 void sent_free(sent_task *task) {
     if (task != NULL) {
         free(task->ids);
+        free(task->texts);
         free(task->words);
         json_decref(task->json);
         free(task);

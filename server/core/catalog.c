@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Two tables by name that only grow; renewers and the main thread add to them. */
+/* Three tables by name that only grow; renewers and the main thread add to them. */
 #include "catalog.h"
 
 #include "errors.h"
 #include "log.h"
 #include "monotonic.h"
 #include "no_store.h"
+#include "series.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum {
     ROUND_MS = 20   /* limit of one round of openings: windows and tasks must not starve */
 };
 
-static name_table generators, segments;
+static name_table generators, segments, all_series;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for additions */
 static char *default_store;                              /* NULL: the library's default */
 static _Atomic size_t max_create, created;
@@ -32,12 +33,20 @@ server_segment *catalog_segment(word name) {
     return name_table_find(&segments, name);
 }
 
+server_series *catalog_series(word name) {
+    return name_table_find(&all_series, name);
+}
+
 server_generator *catalog_generator_at(size_t i) {
     return name_table_at(&generators, i);
 }
 
 server_segment *catalog_segment_at(size_t i) {
     return name_table_at(&segments, i);
+}
+
+server_series *catalog_series_at(size_t i) {
+    return name_table_at(&all_series, i);
 }
 
 /* ---- renewing -------------------------------------------------------------------------------- */
@@ -81,6 +90,7 @@ static int64_t step_all(store_renewer *renewer, bool *news) {
 static void close_all(store_renewer *renewer) {
     server_generator *g;
     server_segment *s;
+    server_series *numbered;
     for (size_t i = 0; (g = name_table_at(&generators, i)) != NULL; i++) {
         if (g->renewer == renewer) {
             generator_close(g);
@@ -89,6 +99,11 @@ static void close_all(store_renewer *renewer) {
     for (size_t i = 0; (s = name_table_at(&segments, i)) != NULL; i++) {
         if (s->renewer == renewer) {
             segment_close(s);
+        }
+    }
+    for (size_t i = 0; (numbered = name_table_at(&all_series, i)) != NULL; i++) {
+        if (numbered->renewer == renewer) {
+            series_close(numbered);
         }
     }
 }
@@ -100,16 +115,17 @@ static const char *named_store(const char *store) {
     return store != NULL && store[0] != '\0' ? store : NULL;
 }
 
-int catalog_begin(const char *store, size_t max_generators, size_t max_segments, size_t auto_create,
-                  firn_error *error) {
+int catalog_begin(const char *store, size_t max_generators, size_t max_segments, size_t max_series,
+                  size_t auto_create, firn_error *error) {
     int code = renewer_check(named_store(store), error);
     if (code != FIRN_OK) {
         return code;
     }
     store = named_store(store);
     default_store = store != NULL ? strdup(store) : NULL;
-    bool made =
-        name_table_make(&generators, max_generators) && name_table_make(&segments, max_segments);
+    bool made = name_table_make(&generators, max_generators) &&
+                name_table_make(&segments, max_segments) &&
+                name_table_make(&all_series, max_series);
     if (!made || (store != NULL && default_store == NULL)) {
         return set_error(error, FIRN_EMEMORY,
                          "out of memory for %zu generators and %zu segments: lower max_generators "
@@ -132,7 +148,7 @@ static bool has_reserved(void) {
             return true;
         }
     }
-    return name_table_at(&segments, 0) != NULL;
+    return name_table_at(&segments, 0) != NULL || name_table_at(&all_series, 0) != NULL;
 }
 
 int catalog_begun(firn_error *error) {
@@ -176,7 +192,11 @@ void catalog_end(void) {
         segment_free(name_table_at(&segments, i));
     }
     name_table_free(&generators);
+    for (size_t i = 0; i < atomic_load_explicit(&all_series.count, memory_order_seq_cst); i++) {
+        series_free(name_table_at(&all_series, i));
+    }
     name_table_free(&segments);
+    name_table_free(&all_series);
     no_store_close();
     free(default_store);
     default_store = NULL;
@@ -194,6 +214,10 @@ static int refuse_full(const name_table *table, firn_error *error) {
     return table == &generators
                ? set_error(error, FIRN_ERANGE,
                            "%zu generators are open, the maximum: raise max_generators",
+                           table->most)
+           : table == &all_series
+               ? set_error(error, FIRN_ERANGE,
+                           "%zu series are open, the maximum until a restart: restart the server",
                            table->most)
                : set_error(error, FIRN_ERANGE,
                            "%zu segments are open, the maximum: use an existing segment, or raise "
@@ -342,6 +366,40 @@ int catalog_add_segment(const char *name, const char *keys, const char *store, f
     return code;
 }
 
+int catalog_check_series(const char *name, const char *keys, const char *store, firn_error *error) {
+    server_series *series = NULL;
+    int code = renewer_check(named_store(store), error);
+    code = code == FIRN_OK ? series_make(&series, name, keys, error) : code;
+    series_free(series);
+    return code;
+}
+
+int catalog_add_series(const char *name, const char *keys, const char *store, firn_error *error) {
+    server_series *series = NULL;
+    int code = series_make(&series, name, keys, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    series->late = begun;
+    code = check_room(&all_series, name, error);
+    code = code == FIRN_OK ? renewer_of_named(&series->renewer, store, error) : code;
+    code = code == FIRN_OK ? add_configured(&all_series, name, series, error) : code;
+    if (code != FIRN_OK) {
+        series_free(series);
+    }
+    return code;
+}
+
+int catalog_refuse_series(word name, const char *wanted, firn_error *error) {
+    const server_series *series = catalog_series(name);
+    return series == NULL
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "'%.63s' is a series, not %.20s: use FIRN.SERIES %.63s or GET "
+                           "/v1/series/%.63s",
+                           series->name, wanted, series->name, series->name);
+}
+
 int catalog_may_create(word name, firn_error *error) {
     size_t most = atomic_load_explicit(&max_create, memory_order_seq_cst);
     const server_generator *taken = catalog_generator(name);
@@ -349,6 +407,9 @@ int catalog_may_create(word name, firn_error *error) {
         return set_error(error, FIRN_EUSAGE,
                          "'%s' is a generator, not a segment: use FIRN.NEW %s or GET /v1/new/%s",
                          taken->name, taken->name, taken->name);
+    }
+    if (catalog_refuse_series(name, "a segment", error) != FIRN_OK) {
+        return error->code;
     }
     if (most == 0) {
         return set_error(error, FIRN_EUSAGE,

@@ -96,6 +96,9 @@ static int read_generator(server_request *request, firn_error *error) {
             error, FIRN_EUSAGE,
             "the name of a generator is missing: add one, or a scheme such as snowflake or uuid7");
     }
+    if (catalog_refuse_series(request->name, "a generator", error) != FIRN_OK) {
+        return error->code;
+    }
     const firn_scheme *scheme = scheme_named(request->name);
     return scheme != NULL ? read_scheme(request, scheme, error) : refuse_name(request, error);
 }

@@ -14,7 +14,7 @@ typedef struct last_error {
     firn_error error; /* under last_error.c's lock */
 } last_error;
 
-/* Sets it (FIRN_OK: none) and logs each change once; `what` is "generator" or "segment". Only an
+/* Sets it (FIRN_OK: none) and logs each change once; `what` is "generator", "segment" or "series". Only an
  * answer of the store ends a failure: do not call it for a step that had nothing to do. */
 void last_error_set(last_error *last, const char *what, const char *name, int code,
                     const firn_error *error);

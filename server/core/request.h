@@ -25,6 +25,7 @@ enum { REQUEST_PAIRS_MAX = 16, REQUEST_LATER = 1, REQUEST_TASK = 2 };
     X(SHOW, "show", ISSUE, READ)       /* the fields of an ID (`name`) */                          \
     X(RANGE, "range", ISSUE, READ)     /* least and greatest ID of [from, to) */                   \
     X(CONVERT, "convert", ISSUE, READ) /* another form or scheme: `name` is the ID */              \
+    X(SERIES, "series", ISSUE, NEW)    /* dated numbers of a series; a task */                     \
     X(MASK, "mask", ISSUE, READ)       /* the masked form of an ID: `name` */                      \
     X(UNMASK, "unmask", ISSUE, READ)   /* the ID of a masked one: `name` */                        \
     X(SCHEMES, "schemes", ISSUE, READ) /* the table, or one scheme */                              \
@@ -53,6 +54,7 @@ typedef struct server_request {
     server_generator *generator;
     const firn_scheme *digest; /* uuid3 and uuid5, which need no generator */
     server_segment *segment;
+    server_series *series;
     int64_t count;   /* 1 .. BATCH_MAX; integers: 1 .. catalog_max_block() */
     int form;        /* enum firn_form */
     char prefix[66]; /* before each ID, of typeid */
@@ -122,7 +124,8 @@ int reply_json(json_t *object, server_reply *out, firn_error *error);
 int worker_make_room(server_worker *worker, bool narrow, firn_error *error);
 /* Does it issue IDs or integers? */
 static inline bool verb_issues(enum verb verb) {
-    return verb == VERB_NEW || verb == VERB_RUNS || verb == VERB_BLOCK || verb == VERB_NEXT;
+    return verb == VERB_NEW || verb == VERB_RUNS || verb == VERB_BLOCK || verb == VERB_NEXT ||
+           verb == VERB_SERIES;
 }
 /* Is it charged to quotas? A mask is tried as often as IDs are issued. */
 static inline bool verb_is_charged(enum verb verb) {

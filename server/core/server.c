@@ -3,6 +3,7 @@
 #include "server.h"
 
 #include "catalog.h"
+#include "series.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -113,6 +114,7 @@ static int64_t least_window_ms(void) {
 static bool renewer_serves(size_t index, bool able) {
     const server_generator *g;
     const server_segment *s;
+    const server_series *numbered;
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
         if (g->renewer != NULL && renewer_index(g->renewer) == index &&
             !atomic_load_explicit(&g->late, memory_order_seq_cst) &&
@@ -124,6 +126,11 @@ static bool renewer_serves(size_t index, bool able) {
     for (size_t i = 0; (s = catalog_segment_at(i)) != NULL; i++) {
         if (renewer_index(s->renewer) == index &&
             !atomic_load_explicit(&s->late, memory_order_seq_cst)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; !able && (numbered = catalog_series_at(i)) != NULL; i++) {
+        if (!numbered->late && renewer_index(numbered->renewer) == index) {
             return true;
         }
     }

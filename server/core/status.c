@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "mark.h"
 #include "object.h"
+#include "series.h"
 #include "server.h"
 #include "shard.h"
 
@@ -143,6 +144,19 @@ static json_t *segments_array(size_t most) {
     return array;
 }
 
+static json_t *series_array(void) {
+    json_t *array = json_array();
+    const server_series *series;
+    for (size_t i = 0; (series = catalog_series_at(i)) != NULL && array != NULL; i++) {
+        array = json_with(
+            array,
+            json_pack("{s:o, s:I, s:o?}", "name", json_foreign(series->name), "issued",
+                      (json_int_t)atomic_load_explicit(&series->issued, memory_order_relaxed),
+                      "trouble", trouble_of(&series->failed)));
+    }
+    return array;
+}
+
 static json_t *renewers_array(void) {
     json_t *array = json_array();
     renewer_state state;
@@ -160,12 +174,12 @@ int answer_status(const server_request *request, server_reply *out, firn_error *
         return error->code;
     }
     bool ready = server_is_ready(why);
-    return reply_json(json_pack("{s:s, s:I, s:b, s:o?, s:o, s:o, s:o, s:o}", "version",
+    return reply_json(json_pack("{s:s, s:I, s:b, s:o?, s:o, s:o, s:o, s:o, s:o}", "version",
                                 firn_version(), "uptime_s", (json_int_t)server_uptime_s(), "ready",
                                 ready, "why", why[0] != '\0' ? json_foreign(why) : NULL,
                                 "generators", generators_array(), "segments",
-                                segments_array(SEGMENTS_TOLD), "stores", renewers_array(), "totals",
-                                totals_object()),
+                                segments_array(SEGMENTS_TOLD), "series", series_array(), "stores",
+                                renewers_array(), "totals", totals_object()),
                       out, error);
 }
 

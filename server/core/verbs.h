@@ -28,6 +28,13 @@ int integers_answer_last(const server_request *request, server_reply *out);
 /* The reply for a block that starts at `first`. */
 void integers_reply(const server_request *request, int64_t first, server_reply *out);
 
+/* SERIES (series.c). Finds the series and checks the parameters. FIRN_EUSAGE, FIRN_ERANGE,
+ * FIRN_ETEXT. */
+int series_read(server_request *request, firn_error *error);
+/* The reply of numbers: an array, or over RESP without COUNT one. */
+int series_reply(const server_request *request, char (*texts)[FIRN_SERIES_SIZE], server_reply *out,
+                 firn_error *error);
+
 /* PACK, SHOW, RANGE, CONVERT and SCHEMES: checks the parameters and answers. */
 int answer_pure(server_request *request, server_reply *out, firn_error *error);
 

@@ -62,6 +62,8 @@ static bool name_is_unknown(const http_exchange *exchange, int code) {
         return catalog_segment(request->name) == NULL && !request->must_open;
     case VERB_SPREAD:
         return catalog_generator(request->name) == NULL;
+    case VERB_SERIES:
+        return catalog_series(request->name) == NULL;
     case VERB_PACK:
     case VERB_RANGE:
     case VERB_SCHEMES:
@@ -168,6 +170,13 @@ enum MHD_Result write_integers(http_exchange *exchange, const server_reply *repl
         return write_answer(exchange, reply);
     }
     return write_count(exchange, reply->first - (count - 1) * step, step, count);
+}
+
+/* The numbers of a series, which are an array of texts. */
+enum MHD_Result write_numbers(http_exchange *exchange, const server_reply *reply) {
+    json_t *numbers = reply->json;
+    return write_json(exchange,
+                      exchange->as_text ? numbers : json_pack("{s:o}", "numbers", numbers));
 }
 
 enum MHD_Result write_last(http_exchange *exchange, const server_reply *reply) {

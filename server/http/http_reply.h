@@ -47,6 +47,7 @@ enum MHD_Result answer_refusal(http_exchange *exchange, unsigned status, const c
 
 /* For routes.def. */
 enum MHD_Result write_answer(http_exchange *exchange, const server_reply *reply);
+enum MHD_Result write_numbers(http_exchange *exchange, const server_reply *reply);
 enum MHD_Result write_last(http_exchange *exchange, const server_reply *reply);
 enum MHD_Result write_integers(http_exchange *exchange, const server_reply *reply);
 enum MHD_Result write_problem(http_exchange *exchange, int code, const firn_error *error);

@@ -4,6 +4,7 @@
 #include "http_reply.h"
 
 #include "core/catalog.h"
+#include "core/series.h"
 #include "core/server.h"
 #include "core/text.h"
 #include "core/text_view.h"
@@ -275,6 +276,15 @@ static bool read_segment(size_t i, char *labels, double *values) {
     RETURN_VALUES(SEGMENT_METRICS, values);
 }
 
+static bool read_series(size_t i, char *labels, double *values) {
+    const server_series *series = catalog_series_at(i);
+    if (series == NULL) {
+        return false;
+    }
+    snprintf(labels, LABELS_SIZE, "{series=\"%s\"}", QUOTED(series->name));
+    RETURN_VALUES(SERIES_METRICS, values);
+}
+
 static bool read_store(size_t i, char *labels, double *values) {
     renewer_state state;
     if (!renewer_look(i, &state)) {
@@ -295,13 +305,18 @@ static void write_failures(text_out *out) {
     firn_error error;
     const server_generator *g;
     const server_segment *s;
-    begin(out, "failing", "gauge",
-          "1 for each generator and segment that cannot reserve; the label error says why.");
+    const server_series *numbered;
+    begin(
+        out, "failing", "gauge",
+        "1 for each generator, segment and series that cannot reserve; the label error says why.");
     for (size_t i = 0; i < NAMES_MOST && (g = catalog_generator_at(i)) != NULL; i++) {
         write_failure(out, "generator", g->name, last_error_get(&g->failed, &error));
     }
     for (size_t i = 0; i < NAMES_MOST && (s = catalog_segment_at(i)) != NULL; i++) {
         write_failure(out, "segment", s->name, last_error_get(&s->failed, &error));
+    }
+    for (size_t i = 0; i < NAMES_MOST && (numbered = catalog_series_at(i)) != NULL; i++) {
+        write_failure(out, "series", numbered->name, last_error_get(&numbered->failed, &error));
     }
 }
 
@@ -316,6 +331,7 @@ enum MHD_Result page_metrics(http_exchange *exchange) {
     write_latency(&made);
     WRITE_FAMILY(&made, GENERATOR_METRICS, read_generator);
     WRITE_FAMILY(&made, SEGMENT_METRICS, read_segment);
+    WRITE_FAMILY(&made, SERIES_METRICS, read_series);
     write_failures(&made);
     WRITE_FAMILY(&made, STORE_METRICS, read_store);
     if (made.failed) {

@@ -4,6 +4,7 @@
 #include "access_log.h"
 
 #include "core/log.h"
+#include "core/series.h"
 #include "core/text.h"
 #include "errors.h"
 #include "mark.h"
@@ -33,8 +34,8 @@ typedef struct log_row {
     firn_time time; /* of the first request */
     const account *who;
     address_key from;
-    const char *name; /* of a generator or segment, which are never freed */
-    bool is_segment;
+    const char *name; /* of a generator, segment or series, which are never freed */
+    const char *kind; /* a literal: "generator", "segment" or "series" */
     uint64_t requests, refused, ids;
 } log_row;
 
@@ -63,7 +64,7 @@ static struct {
 /* ---- counting -------------------------------------------------------------------------------- */
 
 static bool is_same(const log_row *a, const log_row *b) {
-    return a->who == b->who && a->name == b->name && a->is_segment == b->is_segment &&
+    return a->who == b->who && a->name == b->name && a->kind == b->kind &&
            address_is_same(a->from, b->from);
 }
 
@@ -112,14 +113,18 @@ void access_log_count(const server_request *request, const access_pass *pass, ad
     if (!atomic_load_explicit(&all.on, memory_order_relaxed) || !verb_issues(request->verb)) {
         return;
     }
+    static const char *const kinds[] = {"generator", "segment", "series"};
     int i = request->worker->index;
     log_row row = {.who = pass->account,
                    .from = client,
                    .name = request->generator != NULL ? request->generator->name
                            : request->segment != NULL ? request->segment->name
+                           : request->series != NULL  ? request->series->name
                            : request->digest != NULL  ? request->digest->name
                                                       : NULL,
-                   .is_segment = request->segment != NULL};
+                   .kind = request->segment != NULL  ? kinds[1]
+                           : request->series != NULL ? kinds[2]
+                                                     : kinds[0]};
     if (row.name == NULL) {
         return; /* there is no such name, or it could not be opened */
     }
@@ -175,8 +180,7 @@ static void put_line(text_out *out, const log_row *row, bool http) {
     if (row->who != NULL) {
         text_print(out, "\"token\":\"%s\",", row->who->name);
     }
-    text_print(out, "\"address\":\"%s\",\"%s\":", address,
-               row->is_segment ? "segment" : "generator");
+    text_print(out, "\"address\":\"%s\",\"%s\":", address, row->kind);
     put_string(out, row->name);
     text_print(out, ",\"requests\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"ids\":%" PRIu64 "}\n",
                row->requests + row->refused, row->refused, row->ids);

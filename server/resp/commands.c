@@ -271,7 +271,7 @@ static enum outcome read_question(resp_client *client, const command_row *entry,
 static void reply_flags(const command_row *entry, resp_out *out) {
     resp_set(out, 2);
     bool writes = entry->verb == VERB_NEXT || entry->verb == VERB_NEW || entry->verb == VERB_RUNS ||
-                  entry->verb == VERB_BLOCK;
+                  entry->verb == VERB_BLOCK || entry->verb == VERB_SERIES;
     resp_status(out, entry->run != NULL ? "loading" : writes ? "write" : "readonly");
     resp_status(out, "fast");
 }

@@ -96,8 +96,13 @@ static int fail(const firn_error *error) {
 /* ---- the process ---------------------------------------------------------------------------- */
 
 /* A core file or a debugger would reveal keys and tokens. */
-static void keep_secrets(const server_settings *set) {
-    if (set->tokens[0] != '\0' || set->tls_key[0] != '\0' || set->masks[0] != '\0') {
+static void keep_secrets(const server_config *config) {
+    const server_settings *set = &config->set;
+    bool keyed = false;
+    for (size_t i = 0; i < config->sections.count; i++) {
+        keyed = keyed || strstr(config->sections.all[i].keys, "key_file=") != NULL;
+    }
+    if (keyed || set->tokens[0] != '\0' || set->tls_key[0] != '\0' || set->masks[0] != '\0') {
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     }
@@ -110,6 +115,8 @@ static int cores(void) {
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
+enum { SERIES_RELOADED = 1000 }; /* room for those that a reload adds */
+
 /* How many segments clients may create. */
 static size_t segments_allowed(const server_settings *set) {
     return set->auto_create ? (size_t)set->max_auto_create : 0;
@@ -120,11 +127,12 @@ static int begin_catalog(const server_config *config, firn_error *error) {
     /* a file that was written on one machine may be read on another */
     renewers_open_stores(set->unsafe, config->file[0] != '\0');
     /* includes what a reload may allow */
-    size_t segments = (size_t)setting_table[SETTING_max_auto_create].most;
+    size_t segments = (size_t)setting_table[SETTING_max_auto_create].most, series = SERIES_RELOADED;
     for (size_t i = 0; i < config->sections.count; i++) {
-        segments += config->sections.all[i].is_segment;
+        segments += config->sections.all[i].kind == SECTION_SEGMENT;
+        series += config->sections.all[i].kind == SECTION_SERIES;
     }
-    int code = catalog_begin(or_null(set->store), (size_t)set->max_generators, segments,
+    int code = catalog_begin(or_null(set->store), (size_t)set->max_generators, segments, series,
                              segments_allowed(set), error);
     catalog_allow_block(set->max_block);
     code = code == FIRN_OK ? names_add(&config->sections, error) : code;
@@ -401,7 +409,7 @@ static int check_fresh(const server_config *fresh, firn_error *error) {
 /* Fails only if a file has changed since the check, or memory is out. */
 static int take_config(const server_config *fresh, firn_error *error) {
     const server_settings *set = &fresh->set;
-    keep_secrets(set);
+    keep_secrets(fresh);
     int code = access_load(or_null(set->tokens), error);
     code = code == FIRN_OK ? masks_load(or_null(set->masks), error) : code;
     if (code == FIRN_OK && credentials_are_there()) {
@@ -534,7 +542,7 @@ static int serve(void) {
     char version[32];
     take_signals(&set);
     umask(0077);
-    keep_secrets(&all.config.set);
+    keep_secrets(&all.config);
     server_begin();
     int code = open_all(&error);
     if (code != FIRN_OK) {

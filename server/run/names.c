@@ -8,17 +8,27 @@
 #include <string.h>
 
 static int add_name(const config_section *section, firn_error *error) {
-    return section->is_segment
-               ? catalog_add_segment(section->name, section->keys, section->store, error)
-               : catalog_add_generator(section->name, section->scheme, section->keys,
-                                       section->store, section->form, section->prefix, error);
+    switch (section->kind) {
+    case SECTION_SEGMENT:
+        return catalog_add_segment(section->name, section->keys, section->store, error);
+    case SECTION_SERIES:
+        return catalog_add_series(section->name, section->keys, section->store, error);
+    default:
+        return catalog_add_generator(section->name, section->scheme, section->keys, section->store,
+                                     section->form, section->prefix, error);
+    }
 }
 
 static int check_name(const config_section *section, firn_error *error) {
-    return section->is_segment
-               ? catalog_check_segment(section->name, section->keys, section->store, error)
-               : catalog_check_generator(section->name, section->scheme, section->keys,
-                                         section->store, section->form, section->prefix, error);
+    switch (section->kind) {
+    case SECTION_SEGMENT:
+        return catalog_check_segment(section->name, section->keys, section->store, error);
+    case SECTION_SERIES:
+        return catalog_check_series(section->name, section->keys, section->store, error);
+    default:
+        return catalog_check_generator(section->name, section->scheme, section->keys,
+                                       section->store, section->form, section->prefix, error);
+    }
 }
 
 /* Stops at the first failure, which names its section. */
@@ -53,13 +63,15 @@ static bool is_same(const config_section *a, const config_section *b) {
 
 static bool is_served(const config_section *section) {
     word name = word_of(section->name);
-    return section->is_segment ? catalog_segment(name) != NULL : catalog_generator(name) != NULL;
+    return section->kind == SECTION_SEGMENT  ? catalog_segment(name) != NULL
+           : section->kind == SECTION_SERIES ? catalog_series(name) != NULL
+                                             : catalog_generator(name) != NULL;
 }
 
 static void tell_name(enum log_level level, const char *event, const config_section *section,
                       const char *why) {
-    log_event(level, event, section->is_segment ? "segment" : "generator", section->name,
-              why != NULL ? "why" : NULL, why, NULL);
+    log_event(level, event, section_names[section->kind], section->name, why != NULL ? "why" : NULL,
+              why, NULL);
 }
 
 static void add_while_serving(config_sections *served, const config_section *section) {
@@ -86,7 +98,7 @@ static const char *why_later(const server_config *now, const server_settings *fr
     if (fresh->unsafe != now->set.unsafe) {
         return "the setting unsafe changed, which needs a restart";
     }
-    if (!section->is_segment && firn_scheme_find(section->name) != NULL) {
+    if (section->kind == SECTION_GENERATOR && firn_scheme_find(section->name) != NULL) {
         return "clients may already have IDs of the scheme with this name";
     }
     if (sections_with_node_of(&now->sections, section) != NULL) {
@@ -110,20 +122,19 @@ static void tell_changed(const config_section *was) {
     snprintf(why, sizeof why, "until then the old settings apply: scheme=%.100s %.150s",
              was->scheme, was->keys);
     tell_name(LOG_LEVEL_WARNING, "needs a restart", was,
-              was->is_segment ? "until then the old settings apply" : why);
+              was->kind != SECTION_GENERATOR ? "until then the old settings apply" : why);
 }
 
 void names_take_new(server_config *now, const server_config *fresh) {
     for (size_t i = 0; i < now->sections.count; i++) {
         const config_section *was = &now->sections.all[i];
-        if (sections_find(&fresh->sections, was->is_segment, was->name) == NULL) {
+        if (sections_find(&fresh->sections, was->kind, was->name) == NULL) {
             tell_name(LOG_LEVEL_WARNING, "needs a restart", was, "its section was removed");
         }
     }
     for (size_t i = 0; i < fresh->sections.count; i++) {
         const config_section *section = &fresh->sections.all[i];
-        const config_section *was =
-            sections_find(&now->sections, section->is_segment, section->name);
+        const config_section *was = sections_find(&now->sections, section->kind, section->name);
         if (was == NULL) {
             take_new_name(now, &fresh->set, section);
         } else if (!is_same(was, section)) {

@@ -22,6 +22,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -328,6 +329,9 @@ struct close_segment {
 struct close_order {
     void operator()(firn_order *one) const { firn_order_close(one); }
 };
+struct close_series {
+    void operator()(firn_series *one) const { firn_series_close(one, nullptr); }
+};
 struct close_mask {
     void operator()(firn_mask *one) const { firn_mask_close(one); }
 };
@@ -500,6 +504,71 @@ class segment {
 
   private:
     std::unique_ptr<firn_segment, detail::close_segment> segment_;
+};
+
+/* Dated numbers for people. `keys`: "template=INV{year}/{counter:7} zone=Europe/Berlin"; "": as the store has them. One
+ * thread at a time; the store outlives it. */
+class series {
+  public:
+    series() = default;
+    static returned<series> open(const store &in, const std::string &name, const std::string &keys = "") {
+        detail::reason why;
+        firn_series *made = nullptr;
+        const int code = firn_series_open(&made, name.c_str(), keys.c_str(), in.get(), nullptr, &why);
+        series out;
+        out.series_.reset(made);
+        return give(code, std::move(out), why);
+    }
+    /* n numbers of one period: of now, or of a time. */
+    returned<std::vector<std::string>> many(std::size_t n, std::optional<time_point> at = {}) {
+        detail::reason why;
+        const firn_time time = at ? to_firn(*at) : firn_time{};
+        std::vector<number> texts(n > 0 && n <= most ? n : 1);
+        const int code = detail::is_empty(series_, "series", why)
+                             ? why.code
+                             : firn_series_next(series_.get(), at ? &time : nullptr, &texts[0].text, n, &why);
+        std::vector<std::string> out;
+        for (std::size_t i = 0; code == FIRN_OK && i < n; i++) {
+            out.emplace_back(texts[i].text);
+        }
+        return give(code, std::move(out), why);
+    }
+    returned<std::string> next(std::optional<time_point> at = {}) {
+        return ask(take_one, at);
+    }
+    /* The number that the store would grant next. Reserves nothing. */
+    returned<std::string> peek(std::optional<time_point> at = {}) {
+        return ask(firn_series_peek, at);
+    }
+    /* The counter of a number. */
+    returned<std::int64_t> read(std::string_view text) const {
+        detail::reason why;
+        std::int64_t out = 0;
+        const int code = detail::is_empty(series_, "series", why)
+                             ? why.code
+                             : firn_series_read(series_.get(), &out, text.data(), text.size(), &why);
+        return give(code, out, why);
+    }
+    /* The keys that the store keeps; "": not open. */
+    std::string definition() const { return series_ != nullptr ? firn_series_definition(series_.get()) : ""; }
+    firn_series *get() const { return series_.get(); }
+
+  private:
+    struct number {
+        char text[FIRN_SERIES_SIZE];
+    };
+    static constexpr std::size_t most = 1000000;
+    static int take_one(firn_series *self, const firn_time *at, char text[FIRN_SERIES_SIZE], firn_error *error) {
+        return firn_series_next(self, at, reinterpret_cast<char(*)[FIRN_SERIES_SIZE]>(text), 1, error);
+    }
+    returned<std::string> ask(decltype(&firn_series_peek) what, std::optional<time_point> at) {
+        detail::reason why;
+        char text[FIRN_SERIES_SIZE] = "";
+        const firn_time time = at ? to_firn(*at) : firn_time{};
+        const int code = detail::is_empty(series_, "series", why) ? why.code : what(series_.get(), at ? &time : nullptr, text, &why);
+        return give(code, std::string(text), why);
+    }
+    std::unique_ptr<firn_series, detail::close_series> series_;
 };
 
 /* Order numbers: integers encrypted with a key. One thread at a time. */

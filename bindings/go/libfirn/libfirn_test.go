@@ -634,6 +634,56 @@ func zeroKey(t *testing.T) string {
 	return file
 }
 
+func TestSeries(t *testing.T) {
+	store := "sqlite:" + filepath.Join(t.TempDir(), "ids.db")
+	invoices, err := OpenSeries("invoices", Config{Keys: "template=INV{counter:4}", Store: store, Unsafe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := invoices.Peek(background, time.Time{}); err != nil || text != "INV0001" {
+		t.Errorf("%s: %v", text, err)
+	}
+	if text, err := invoices.Next(background); err != nil || text != "INV0001" {
+		t.Errorf("%s: %v", text, err)
+	}
+	if all, err := invoices.Many(background, 2, time.Time{}); err != nil || strings.Join(all, " ") != "INV0002 INV0003" {
+		t.Errorf("%v: %v", all, err)
+	}
+	if counter, err := invoices.Read("INV0003"); err != nil || counter != 3 {
+		t.Errorf("%d: %v", counter, err)
+	}
+	if _, err := invoices.Many(background, 9999, time.Time{}); !errors.Is(err, firn.ErrEnd) {
+		t.Errorf("too many: %v", err)
+	}
+	if _, err := invoices.Many(background, 0, time.Time{}); !errors.Is(err, firn.ErrRange) {
+		t.Errorf("none: %v", err)
+	}
+	if _, err := invoices.Peek(background, time.Now().AddDate(9, 0, 0)); err != nil {
+		t.Errorf("a series that never restarts has one period: %v", err)
+	}
+	if keys := invoices.Definition(); keys != "template=INV{counter:4} zone=UTC restart=never late=0 grow=0" {
+		t.Errorf("definition %s", keys)
+	}
+	again, err := OpenSeries("invoices", Config{Store: store, Unsafe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := again.Next(background); err != nil || text != "INV0004" {
+		t.Errorf("%s: %v", text, err)
+	}
+	for _, series := range []*Series{again, invoices, invoices} {
+		if err := series.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := invoices.Next(background); !errors.Is(err, firn.ErrUsage) {
+		t.Errorf("closed: %v", err)
+	}
+	if _, err := OpenSeries("none", Config{Store: store, Unsafe: true}); !errors.Is(err, firn.ErrUsage) {
+		t.Errorf("no definition: %v", err)
+	}
+}
+
 func TestMasks(t *testing.T) {
 	const id, masked = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "ee4010b4-ae5e-47e1-b9da-ad69663a79d9"
 	file := zeroKey(t)

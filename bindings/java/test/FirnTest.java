@@ -12,6 +12,7 @@ import dev.firn.Options;
 import dev.firn.OrderNumbers;
 import dev.firn.Scheme;
 import dev.firn.Segment;
+import dev.firn.Series;
 import dev.firn.Sorts;
 import dev.firn.Status;
 import java.nio.file.Files;
@@ -302,6 +303,25 @@ final class FirnTest {
         Check.fails(Code.IO, () -> Mask.of("orders", file).open());
     }
 
+    private static void series() throws Exception {
+        String store = store();
+        try (Series invoices = Series.of("invoices").store(store).unsafe(true).set("template", "INV{counter:4}").open()) {
+            Check.same(List.of("INV0001", "INV0001", "INV0002"), List.of(invoices.peek(null), invoices.next(), invoices.next()));
+            Check.same(List.of("INV0003", "INV0004"), invoices.many(2, Instant.now()));
+            Check.same(4L, invoices.read("INV0004"));
+            Check.same("template=INV{counter:4} zone=UTC restart=never late=0 grow=0", invoices.definition());
+            Check.fails(Code.RANGE, () -> invoices.many(0, null));
+            Check.fails(Code.END, () -> invoices.many(9999, null));
+            Check.fails(Code.TEXT, () -> invoices.read("INV4"));
+            invoices.close();
+            Check.fails(Code.USAGE, invoices::next);
+        }
+        try (Series again = Series.of("invoices").store(store).unsafe(true).open()) {
+            Check.same("INV0005", again.next());
+        }
+        Check.fails(Code.USAGE, () -> Series.of("none").store(store).unsafe(true).open());
+    }
+
     private static void numbers() throws Exception {
         try (Segment segment = Segment.of("orders \u00e9").store(store()).unsafe(true).set("kind", "serial").open()) {
             Check.same(List.of(1L, 2L, 5L, 100L, 100L, 101L, 1L),
@@ -320,6 +340,7 @@ final class FirnTest {
         }
         Check.fails(Code.USAGE, () -> OrderNumbers.of(new byte[15]));
         masks();
+        series();
         try (Generator gen = memory("snowflake").set("node", 33).note("a test").open()) {
             gen.nextLong();
             Status status = gen.status();

@@ -15,6 +15,7 @@ mod scheme;
 mod segment;
 #[cfg(feature = "serde")]
 pub mod serde;
+mod series;
 mod time;
 
 pub use error::{renew_identity, version, Error, ErrorKind, Result};
@@ -26,6 +27,7 @@ pub use mask::{Mask, MaskBuilder};
 pub use order::{Order, OrderBuilder};
 pub use scheme::{forms, guess, show, Changes, Fields, Reading, Scheme, Shown, Sorts};
 pub use segment::{Segment, SegmentBuilder};
+pub use series::{Series, SeriesBuilder};
 pub use time::parse_time;
 
 /// Programs that the compiler refuses.

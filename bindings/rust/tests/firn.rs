@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use firn::{Builder, ErrorKind, Fields, Generator, Id, Mask, Order, Result, Scheme, Segment, Uuid};
+use firn::{Builder, ErrorKind, Fields, Generator, Id, Mask, Order, Result, Scheme, Segment, Series, Uuid};
 
 fn memory(scheme: &str) -> Builder {
     Generator::builder(scheme).store("memory:")
@@ -153,6 +153,26 @@ fn segments_and_order_numbers() -> Result<()> {
     assert_eq!(order.read(&order.write(123_456)?)?, 123_456);
     assert_eq!(order.read("1").unwrap_err().kind(), ErrorKind::Text);
     assert!(!format!("{order:?} {:?}", Order::builder([7; 16])).contains('7'));
+    Ok(())
+}
+
+#[test]
+fn series() -> Result<()> {
+    let folder = Folder::new("series");
+    let store = format!("sqlite:{}", folder.0.join("ids.db").display());
+    let open = |keys: &str| Series::builder("invoices").store(&store).unsafe_store(true).key("template", keys).open();
+    let mut invoices = open("INV{counter:4}")?;
+    assert_eq!((invoices.peek(None)?, invoices.next(None)?), ("INV0001".into(), "INV0001".into()));
+    assert_eq!(invoices.many(2, None)?, ["INV0002", "INV0003"]);
+    assert_eq!(invoices.read("INV0003")?, 3);
+    assert_eq!(invoices.definition(), "template=INV{counter:4} zone=UTC restart=never late=0 grow=0");
+    assert_eq!(invoices.many(0, None).unwrap_err().kind(), ErrorKind::Range);
+    assert_eq!(invoices.many(1_000_001, None).unwrap_err().kind(), ErrorKind::Range);
+    assert_eq!(invoices.many(9999, None).unwrap_err().kind(), ErrorKind::End);
+    assert_eq!(open("X{counter:4}")?.next(None).unwrap_err().kind(), ErrorKind::Namespace);
+    invoices.close()?;
+    let mut again = Series::builder("invoices").store(&store).unsafe_store(true).open()?;
+    assert_eq!(again.next(Some(SystemTime::now()))?, "INV0004");
     Ok(())
 }
 

@@ -112,7 +112,7 @@ final class Native {
 
     static native void closeBlock(long block);
 
-    // ---- segments, order numbers, masks ------------------------------------------------------------------------------------
+    // ---- segments, series, order numbers, masks ----------------------------------------------------------------------------
 
     static native long openSegment(byte[] key, byte[] keys, byte[] store, byte[] moduleDir, boolean unsafe);
 
@@ -129,6 +129,16 @@ final class Native {
     static native void closeSegment(Object keep, long segment);
 
     static native void freeSegment(long segment);
+
+    static native long openSeries(byte[] name, byte[] keys, byte[] store, byte[] moduleDir, boolean unsafe);
+
+    static native byte[] seriesNumbers(Object keep, long series, int count, boolean dated, long sec, int ns);
+
+    static native long readSeries(Object keep, long series, byte[] number);
+
+    static native byte[] defineSeries(Object keep, long series);
+
+    static native void freeSeries(long series);
 
     static native long openOrder(byte[] key, byte[] keys, byte[] moduleDir);
 
