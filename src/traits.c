@@ -85,12 +85,6 @@ firn__traits firn__traits_of(const firn_scheme *scheme) {
     return out;
 }
 
-bool firn__traits_fit(const firn__traits *traits, const firn_id *id) {
-    uint64_t low = (id->low & traits->mask.low) ^ traits->value.low;
-    uint64_t high = (id->high & traits->mask.high) ^ traits->value.high;
-    return (low | high | ((id->top & traits->mask.top) ^ traits->value.top)) == 0;
-}
-
 bool firn__traits_today(const firn__traits *traits, const firn_id *id) {
     uint64_t tick = 0;
     for (uint32_t i = 0; i < traits->pieces; i++) {

@@ -56,7 +56,11 @@ void firn__traits_fill(firn__traits_list *list);
 firn__traits firn__traits_of(const firn_scheme *scheme);
 
 /* Whether all constants of a scheme are in an ID of its width. */
-bool firn__traits_fit(const firn__traits *traits, const firn_id *id);
+static inline bool firn__traits_fit(const firn__traits *traits, const firn_id *id) {
+    uint64_t low = (id->low & traits->mask.low) ^ traits->value.low;
+    uint64_t high = (id->high & traits->mask.high) ^ traits->value.high;
+    return (low | high | ((id->top & traits->mask.top) ^ traits->value.top)) == 0;
+}
 /* Whether the time of an ID is one of today's IDs. False for a scheme without time. */
 bool firn__traits_today(const firn__traits *traits, const firn_id *id);
 

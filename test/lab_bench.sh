@@ -16,6 +16,9 @@ check "with the samples of both" jq -es '.[0] | (.alone.samples // 0) + (.shared
 same "another library is measured in turn" "path other peer limit" "$(jq -rs 'map(.kind) | join(" ")' "$TMPDIR/against")"
 check "a library with a wrong path is refused" sh -c "'$firn' bench snowflake --against '$TMPDIR/one' 2>&1 | grep -q 'use the path of a libfirn.so'"
 
+"$firn" bench process --json >"$TMPDIR/process" 2>"$TMPDIR/notes"
+check "whole processes of the command are measured" jq -es '.[0].all.median_ns > 0' "$TMPDIR/process"
+
 # The files of its processes have no name, so nothing stays when it is killed.
 mkdir "$TMPDIR/files"
 TMPDIR=$TMPDIR/files "$firn" bench million --json >"$TMPDIR/killed" 2>&1 &

@@ -130,12 +130,15 @@ void bench_put_contention(session *s, enum bench_report report, const bench_api 
 typedef struct bench_child {
     char *program;
     char *words[16];
-    const char *to; /* standard output */
-    bool silent;    /* standard error is dropped */
-    bool judges;    /* the child may also end with STATUS_NO: a path is slower */
+    const char *from; /* standard input; NULL: this process's */
+    const char *to;   /* standard output */
+    bool silent;      /* standard error is dropped */
+    bool judges;      /* the child may also end with STATUS_NO: a path is slower */
 } bench_child;
 bool bench_spawn(const bench_child *c); /* false: it failed */
 bool bench_own_path(char *path, size_t size);
+/* Of the command, which is next to this program. */
+bool bench_command_path(char *path, size_t size);
 /* An empty file in TMPDIR, for this process and its children until bench_file_end of the `path`
  * that it writes. The caller closes the descriptor that it returns. -1: none. */
 int bench_file(char *path, size_t size);
@@ -183,5 +186,7 @@ bool bench_million_copy(bench_run *run);
 bool bench_stamp(bench_run *run);
 bool bench_copy(bench_run *run);
 bool bench_check(bench_run *run);
+bool bench_show(bench_run *run);
+bool bench_jansson(bench_run *run);
 
 #endif

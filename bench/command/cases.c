@@ -109,6 +109,8 @@ const bench_case bench_cases[] = {
     PEER("processes", "stamp-tsv", "copies lines", bench_copy, NULL, "tsv", 0, 0),
     OWN("processes", "stamp-jsonl", bench_stamp, "snowflake", "jsonl", 300),
     PEER("processes", "stamp-jsonl", "copies lines", bench_copy, NULL, "jsonl", 0, 0),
+    OWN("processes", "show-json", bench_show, "snowflake", "", 1000),
+    LEAST("processes", "show-json", "jansson alone", bench_jansson),
     OWN("processes", "check-dec", bench_check, "dec", "order", 0),
     OWN("processes", "check-uuid", bench_check, "uuid", "order", 0),
     OWN("processes", "check-dec-random", bench_check, "dec", "random", 0),

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn check` of a file of IDs, a whole process, per ID. Sorted IDs need no memory; of unsorted
- * IDs all are kept. */
+ * IDs all are kept. And `firn show` of decimals as JSON, compared with jansson, which writes it. */
 #include "bench.h"
+#include "object.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { IDS = 4000000 };
+enum { IDS = 4000000, SHOWN = 50000 };
 
 /* Multiples of an odd number: unsorted, and all different. */
 static firn_id id_at(uint64_t i, bool random, uint32_t bits) {
@@ -19,14 +20,14 @@ static firn_id id_at(uint64_t i, bool random, uint32_t bits) {
     return (firn_id){mixed, upper, 0, 128};
 }
 
-static bool write_ids(int fd, bool random, int form) {
+static bool write_ids(int fd, bool random, int form, uint64_t count) {
     FILE *file = fdopen(fd, "w");
     char text[FIRN_TEXT_SIZE + 1];
     if (file == NULL) {
         close(fd);
         return false;
     }
-    for (uint64_t i = 0; i < IDS; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         firn_id id = id_at(i, random, form == FIRN_FORM_UUID ? 128 : 64);
         firn_format(text, &id, form);
         fputs(text, file);
@@ -58,8 +59,8 @@ bool bench_check(bench_run *run) {
     const bench_case *about = run->about;
     bool random = strcmp(about->keys, "random") == 0;
     int fd = bench_file(file, sizeof file);
-    bool made = fd >= 0 && write_ids(fd, random, firn_form_find(about->scheme));
-    if (!made || !bench_own_path(path, sizeof path)) {
+    bool made = fd >= 0 && write_ids(fd, random, firn_form_find(about->scheme), IDS);
+    if (!made || !bench_command_path(path, sizeof path)) {
         snprintf(run->note, sizeof run->note, "cannot make a file in TMPDIR");
         if (fd >= 0) {
             bench_file_end(file);
@@ -73,5 +74,59 @@ bool bench_check(bench_run *run) {
     run->slow = true;
     run->ids = IDS;
     snprintf(run->note, sizeof run->note, "firn check of %d IDs, a whole process", IDS);
+    return true;
+}
+
+/* ---- show ----------------------------------------------------------------------------------- */
+
+bool bench_show(bench_run *run) {
+    static char show[] = "show", json[] = "--json", word_scheme[] = "--scheme", name[24];
+    int fd = bench_file(file, sizeof file);
+    snprintf(name, sizeof name, "%s", run->about->scheme);
+    if (fd < 0 || !write_ids(fd, false, FIRN_FORM_DEC, SHOWN) ||
+        !bench_command_path(path, sizeof path)) {
+        snprintf(run->note, sizeof run->note, "cannot make a file in TMPDIR");
+        return false;
+    }
+    child = (bench_child){.program = path,
+                          .words = {path, show, json, word_scheme, name, NULL},
+                          .from = file,
+                          .to = "/dev/null"};
+    run->context = &child;
+    run->work = work_check;
+    run->close = remove_file;
+    run->slow = true;
+    run->ids = SHOWN;
+    snprintf(run->note, sizeof run->note, "firn show --json of %d IDs, a whole process", SHOWN);
+    return true;
+}
+
+static int drop(const char *bytes, size_t size, void *sum) {
+    (void)bytes;
+    *(size_t *)sum += size;
+    return 0;
+}
+
+static bool work_jansson(void *context, uint64_t n) {
+    bool fine = true;
+    for (uint64_t i = 0; i < n * SHOWN && fine; i++) {
+        json_t *object = json_pack(
+            "{s:s, s:s, s:I, s:s, s:s, s:{s:i, s:i, s:i}, s:[s], s:s}", "id", "2126466254032121856",
+            "scheme", "snowflake", "bits", (json_int_t)64, "time", "2026-11-28T00:00:37.450Z",
+            "unix_ns", "1795824037450000000", "fields", "datacenter", 24, "worker", 11, "sequence",
+            (int)(i & 4095), "candidates", "snowflake", "sure", "named");
+        fine = object != NULL && json_dump_callback(object, drop, context, OBJECT_DUMP) == 0;
+        json_decref(object);
+    }
+    return fine;
+}
+
+bool bench_jansson(bench_run *run) {
+    static size_t sum;
+    run->context = &sum;
+    run->work = work_jansson;
+    run->slow = true;
+    run->ids = SHOWN;
+    snprintf(run->note, sizeof run->note, "jansson packs and writes such an object");
     return true;
 }

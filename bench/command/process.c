@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole processes, from spawn to exit: one ID compared with uuidgen, and a million IDs into a file.
- * The program is this very one, found through /proc. */
+ * The program is found through /proc. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -22,6 +22,9 @@ bool bench_spawn(const bench_child *c) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, c->to, O_WRONLY | O_CREAT | O_TRUNC,
                                      0600);
+    if (c->from != NULL) {
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, c->from, O_RDONLY, 0);
+    }
     if (c->silent) {
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     }
@@ -45,6 +48,16 @@ bool bench_own_path(char *path, size_t size) {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
     path[length > 0 ? length : 0] = '\0';
     return length > 0;
+}
+
+bool bench_command_path(char *path, size_t size) {
+    static const char ending[] = "-lab";
+    bool fine = bench_own_path(path, size);
+    size_t length = strlen(path);
+    if (length >= sizeof ending && strcmp(path + length - strlen(ending), ending) == 0) {
+        path[length - strlen(ending)] = '\0';
+    }
+    return fine;
 }
 
 /* Without a name in the folder, so that nothing stays there if this process is killed. */
@@ -92,7 +105,7 @@ bool bench_process(bench_run *run) {
     if (run->about->kind == BENCH_PEER) {
         return open_child(run, &peer);
     }
-    if (!bench_own_path(path, sizeof path)) {
+    if (!bench_command_path(path, sizeof path)) {
         snprintf(run->note, sizeof run->note, "/proc does not show the path of this program");
         return false;
     }
@@ -113,7 +126,7 @@ static void remove_file(bench_run *run) {
 bool bench_million(bench_run *run) {
     static char word_new[] = "new", word_uuid7[] = "uuid7", word_n[] = "-n", million[] = "1000000";
     int fd = bench_file(file, sizeof file);
-    if (fd < 0 || !bench_own_path(path, sizeof path)) {
+    if (fd < 0 || !bench_command_path(path, sizeof path)) {
         snprintf(run->note, sizeof run->note, "cannot make a file in TMPDIR");
         return false;
     }

@@ -75,7 +75,8 @@ bool bench_stamp(bench_run *run) {
     static char word_seed[] = "--seed", seed[] = "bench";
     const bench_case *about = run->about;
     bool random = firn_scheme_find(about->scheme)->node_rule == FIRN_NODE_NONE;
-    if (!bench_own_path(path, sizeof path) || !make_records(file, sizeof file, about->keys, run)) {
+    if (!bench_command_path(path, sizeof path) ||
+        !make_records(file, sizeof file, about->keys, run)) {
         return false;
     }
     snprintf(format, sizeof format, "%s", about->keys);
