@@ -11,6 +11,23 @@ bool firn__store_embedded(const firn_store *store);
 /* Where it is, for people; without a password. */
 const char *firn__store_url(const firn_store *store);
 
+/* Opens a store that is away when it is first used, and until then at each use. */
+int firn__store_open_later(firn_store **store, const char *url, const firn_store_options *options,
+                           firn_error *error);
+/* Reads the records of a key: which store it is (`origin`), its losses and floors. Of the
+ * methods of a program, and of a source, nothing is known. The texts are left out. */
+int firn__store_known(firn_store *store, const char *ns, const char *key, firn_records *seen,
+                      firn_error *error);
+
+#define FIRN__STORE_URL_SIZE 4200 /* a path and some more */
+/* The URL of an embedded store, which is made if it is missing: of this path, or with this name
+ * in the folder of the default store of the user. FIRN_ERANGE. */
+int firn__store_beside(char url[FIRN__STORE_URL_SIZE], const char *path, const char *name,
+                       firn_error *error);
+/* Opens the driver of a URL without an engine. */
+int firn__store_drive(void **library, const firn_driver **driver, void **self, const char *url,
+                      const firn_store_options *options, firn_error *error);
+
 /* memory.c */
 extern const firn_driver firn__store_memory;
 

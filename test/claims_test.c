@@ -622,6 +622,17 @@ static void a_namespace_has_one_reach(void **state) {
     closed(opened(FOUR, "ns=short"));
     refused(FOUR, "ns=short reach=10min", FIRN_ENAMESPACE,
             "namespace short has reach=15s, not reach=10min: leave reach out");
+    refused(FOUR, "ns=long reach=1h", FIRN_ENAMESPACE,
+            "namespace long has reach=10min, not reach=1h: set reach=10min");
+    gen = opened(FOUR, "ns=longest reach=1h");
+    assert_int_equal(gen->window_ticks, 10000); /* this reach is for reserves */
+    assert_in_range(world.log.last.guard, firn__slots_of(gen, now_of(gen) + 3615000),
+                    firn__slots_of(gen, now_of(gen) + 3616000));
+    closed(gen);
+    refused(FOUR, "ns=longest", FIRN_ENAMESPACE,
+            "namespace longest has reach=1h, not reach=15s: set reach=1h");
+    refused(FOUR, "ns=longest reach=10min", FIRN_ENAMESPACE,
+            "namespace longest has reach=1h, not reach=10min: set reach=1h");
     closed(opened(FOUR, "ns=short reach=15s"));
     closed(opened(FOUR, "ns=short reach=15000ms"));
     gen = opened(FOUR, "ns=long reach=10min node=1");
@@ -698,13 +709,13 @@ static void an_absent_namespace_may_have_had_the_longest_reach(void **state) {
     firn_gen *gen = opened(FOUR, "window=20ms max_wait=0");
     const uint64_t there = now_of(gen);
     assert_in_range(world.log.last.guard + world.log.last.guard_more,
-                    firn__slots_of(gen, there + 615000), firn__slots_of(gen, there + 616000));
+                    firn__slots_of(gen, there + 3615000), firn__slots_of(gen, there + 3616000));
     assert_int_equal(world.log.last.guard_known_ms, 0);
     const int64_t first_ms = world.log.last.guard_ms;
     pass(&world.clock, SECOND);
     next(gen);
     assert_true(world.log.last.guard_more > 0); /* the request may take as long as it likes */
-    assert_in_range(world.log.last.guard_known_ms, first_ms + 540000 - 1, first_ms + 540000);
+    assert_in_range(world.log.last.guard_known_ms, first_ms + 3240000 - 1, first_ms + 3240000);
     firn_renew_identity(); /* a copy does not know how long it was stopped */
     pass(&world.clock, SECOND);
     next(gen);
@@ -717,6 +728,9 @@ static void an_absent_namespace_may_have_had_the_longest_reach(void **state) {
     assert_int_equal(world.log.last.guard_known_ms, 0);
     closed(gen);
     gen = opened(FOUR, "ns=long reach=10min");
+    assert_true(world.log.last.guard_more > 0);
+    closed(gen);
+    gen = opened(FOUR, "ns=longest reach=1h");
     assert_int_equal(world.log.last.guard_more, 0);
     closed(gen);
 }

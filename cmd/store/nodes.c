@@ -242,7 +242,7 @@ static void put_floors(session *s, const node_listing *list) {
         const guarded_node *guarded = &list->floors[i];
         output_print(&s->out,
                      "%s issues nothing before %s, %s, because the store lost reservations: "
-                     "wait\n(if a clock was wrong, and the time is over 630 s ahead: "
+                     "wait\n(if a clock was wrong, and the time is over 3630 s ahead: "
                      "firn nodes floor '%s')\n",
                      guarded->ns, guarded->floor, guarded->distance, guarded->ns);
     }

@@ -448,9 +448,9 @@ typedef struct firn_request {
     int64_t earliest, latest; /* 0 <= earliest <= latest */
     uint64_t grant;           /* random, new for each request; the same when it is sent again */
     const char *note;         /* who holds the slots, for users */
-    int64_t guard; /* the slot 15 s after the store's clock, or 615 s with reach=10min: a store that
-                    * was replaced, or has lost reservations, grants none before it; 0: no slot
-                    * (integers, back-dated IDs) */
+    int64_t guard; /* the slot 15 s after the store's clock, 615 s with reach=10min, or 3615 s with
+                    * reach=1h: a store that was replaced, or has lost reservations, grants none
+                    * before it; 0: no slot (integers, back-dated IDs) */
     int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME) */
     uint64_t guard_tick_ns; /* length of a tick: the store adds the time since then; 0: nothing */
     uint32_t guard_shift;   /* a tick has 2^guard_shift slots */
@@ -613,6 +613,7 @@ typedef struct firn_status {
     int64_t max_count;  /* the most IDs that one call can issue */
     bool stays;         /* after a clock rollback: IDs keep the time until the clock catches up */
     uint64_t contended; /* how often a thread tried again, because another one took its slot */
+    int64_t reserve_ms; /* how long the reserve of the machine lasts without the store; 0: none */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);

@@ -504,6 +504,7 @@ pub struct firn_status {
     pub max_count: i64,
     pub stays: bool,
     pub contended: u64,
+    pub reserve_ms: i64,
 }
 
 /* ---- block ---- */
