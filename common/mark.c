@@ -134,6 +134,11 @@ int64_t mark_reach_s(const char *layout) {
     return firn__confined_reach_s(layout, &unused);
 }
 
+int mark_guard_s(const char *layout) {
+    const int64_t reach_s = mark_reach_s(layout);
+    return (reach_s > 615 ? (int)reach_s : 615) + 15;
+}
+
 int mark_scheme(firn_scheme *scheme, const char *stored) {
     char text[FIRN_LAYOUT_SIZE], layout[FIRN_LAYOUT_SIZE];
     const firn_scheme *known;

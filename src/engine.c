@@ -545,6 +545,10 @@ int firn__engine_known(void *self, firn_records *seen, firn_error *error) {
     return e->driver->end != NULL ? e->driver->end(e->self, code) : code;
 }
 
+void firn__engine_forget(void *self, const char *ns, const char *key) {
+    set_mine(self, &(firn_records){.ns = ns, .key = key}, (firn_mark){0, 0});
+}
+
 typedef struct guarded_visit {
     const engine *engine;
     firn_visit *visit;

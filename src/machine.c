@@ -5,6 +5,7 @@
 #include "machine.h"
 #include "engine.h"
 #include "error.h"
+#include "fork_memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -191,6 +192,9 @@ static int grant_elsewhere(firn__machine *machine, const firn_request *request, 
     firn__machine_list list;
     int64_t present;
     const firn_mark *own = &request->own, *mark = &machine->right.mark;
+    if (machine->right.state == FIRN__RIGHT_CLOSED) { /* maybe given back, by another process */
+        firn__store_forget(machine->shared, request->ns, request->key);
+    }
     if (own->high != 0) {
         return own->high == mark->high && own->grant == mark->grant
                    ? refuse_closed_right(machine, request, held, error)
@@ -356,15 +360,40 @@ int firn__machine_wait(firn_gen *gen, int64_t soonest, int64_t latest, const fir
                       why->text);
 }
 
-int64_t firn__machine_left_ms(const firn__machine *machine) {
+static int64_t left_ms(const firn__machine *machine) {
     const firn_clock *clock = machine->gen->clock;
     const int64_t until_ms = atomic_load_explicit(&machine->until_ms, memory_order_relaxed);
     firn_time now;
     if (until_ms == 0 || clock->wall(clock->self, &now) != FIRN_OK) {
         return 0;
     }
-    const int64_t left_ms = until_ms - (now.sec * 1000 + now.ns / 1000000);
-    return left_ms > 0 ? left_ms : 0;
+    const int64_t ms = until_ms - (now.sec * 1000 + now.ns / 1000000);
+    return ms > 0 ? ms : 0;
+}
+
+void firn__machine_tell(const firn__machine *machine, firn_status *status) {
+    if (machine != NULL) {
+        status->reserve_ms = left_ms(machine);
+        status->reserve_refills = atomic_load_explicit(&machine->refills, memory_order_relaxed);
+        status->reserve_failures = atomic_load_explicit(&machine->failures, memory_order_relaxed);
+    }
+}
+
+int firn_reserve_give_back(firn_gen *gen, firn_error *error) {
+    firn__wiped_look();
+    firn__gen_begin(gen);
+    if (gen->machine == NULL) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the generator of %s has no reserve: set reserve=DURATION, as in the "
+                          "processes of this machine",
+                          gen->scheme.name);
+    }
+    int code = firn__renewal_lock(gen, true, error);
+    if (code == FIRN_OK) {
+        code = firn__machine_give_back(gen->machine, error);
+        firn__renewal_unlock(gen);
+    }
+    return code;
 }
 
 /* ---- open ------------------------------------------------------------------------------------ */

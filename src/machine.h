@@ -18,7 +18,8 @@ typedef struct firn__right {
     bool twice; /* the last refill was sent more than once: it is never given back */
     firn_mark mark;
     int64_t ceiling;    /* processes get no slot from here on */
-    int64_t first, end; /* of the last refill. ceiling < end: it counts after one more */
+    int64_t first; /* of the last refill, and of those that it continues: each was sent once */
+    int64_t end;   /* of the last refill. ceiling < end: it counts after one more */
     uint64_t grant;     /* of the last refill */
     int64_t there_ms;   /* the shared store's clock at the last refill, */
     int64_t read_ms;    /* and CLOCK_BOOTTIME then, */
@@ -77,7 +78,8 @@ typedef struct firn__machine {
     int64_t tend_ns;           /* nor are the refills looked at, before this */
     int failed;                /* looks at the refills that failed, one after the other */
     _Atomic int64_t until_ms;  /* Unix time: the end of the reserve; 0: nothing */
-    _Atomic uint64_t failures; /* refills that failed */
+    _Atomic uint64_t refills;
+    _Atomic uint64_t failures; /* looks at the refills that failed */
 } firn__machine;
 
 /* ---- machine_file.c: the local file ---------------------------------------------------------- */
@@ -140,6 +142,9 @@ int firn__machine_refill(firn__machine *machine, const char *key, const firn_req
 int firn__machine_shut(firn__machine *machine, const char *key, int64_t most, firn_error *error);
 /* Closes every right whose ceiling is above `least`, and strikes out what is pending. */
 int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *error);
+/* Closes every right, then gives back to the shared store what no process was granted of it.
+ * Nothing happens if the store is away. */
+int firn__machine_give_back(firn__machine *machine, firn_error *error);
 /* Did the shared store grant the rights? The rights of another store are closed. With `marks`, also
  * if the store has no origin and does not know a grant. */
 int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error);
@@ -157,7 +162,7 @@ int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error)
  * can be asked for: `why`. */
 int firn__machine_wait(firn_gen *gen, int64_t soonest, int64_t latest, const firn_error *why,
                        firn_error *error);
-/* How many ms the reserve lasts; 0: nothing is in hand. Any thread. */
-int64_t firn__machine_left_ms(const firn__machine *machine);
+/* Fills in what a status says of the reserve. NULL: there is none. Any thread. */
+void firn__machine_tell(const firn__machine *machine, firn_status *status);
 
 #endif

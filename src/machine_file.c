@@ -341,6 +341,52 @@ void firn__machine_file_close(firn__machine *machine) {
     }
 }
 
+/* ---- for people ------------------------------------------------------------------------------ */
+
+typedef struct shown_reserve {
+    firn_visit *visit;
+    void *context;
+} shown_reserve;
+
+static int show_right(void *context, const firn_holding *holding) {
+    const shown_reserve *shown = context;
+    const firn_records seen = {.key_known = true, .mark = holding->mark, .note = holding->note};
+    const char *tail = strstr(holding->ns, " @");
+    char ns[FIRN_NS_SIZE];
+    firn_value node;
+    firn__right right;
+    firn__right_read(&right, &seen);
+    if (!firn__value_parse(&node, holding->key) || right.state != FIRN__RIGHT_OPEN ||
+        tail == NULL) {
+        return FIRN_OK;
+    }
+    snprintf(ns, sizeof ns, "%.*s", (int)(tail - holding->ns), holding->ns);
+    const firn_holding told = {.ns = ns,
+                               .layout = holding->layout,
+                               .key = holding->key,
+                               .note = "",
+                               .mark = {right.ceiling, right.grant}};
+    return shown->visit(shown->context, &told);
+}
+
+int firn_reserve_list(const char *path, firn_visit *visit, void *context, firn_error *error) {
+    char url[FIRN__STORE_URL_SIZE];
+    shown_reserve shown = {visit, context};
+    const firn_store_options options = {.unsafe = true, .must_exist = true, .wait_ms = 1000};
+    firn_store *store;
+    int code = firn__store_beside(url, path, "reserve.db", error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    *strrchr(url, '?') = '\0'; /* it is not made */
+    code = firn_store_open(&store, url, &options, error);
+    if (code == FIRN_OK) {
+        code = firn_store_list(store, NULL, show_right, &shown, error);
+        firn_store_close(store);
+    }
+    return code;
+}
+
 /* ---- whose file ------------------------------------------------------------------------------ */
 
 int firn__binding_read(firn__machine *machine, firn__binding *binding, firn_error *error) {

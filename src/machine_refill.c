@@ -170,7 +170,8 @@ static int send_refill(refilling *f, firn_error *error) {
     firn_gen *gen = machine->gen;
     const firn__patience patience = firn__patience_begin(gen->clock, gen->keys.max_wait_ms);
     const bool continues = f->pending.earliest == f->pending.latest &&
-                           f->pending.earliest == f->before.end && f->before.grant != 0;
+                           f->pending.earliest == f->before.end && f->before.grant != 0 &&
+                           f->before.state == FIRN__RIGHT_OPEN;
     char note[FIRN_NOTE_SIZE];
     snprintf(note, sizeof note, "reserve: %.110s", gen->kept.note);
     f->request = (firn_request){.ns = gen->ns,
@@ -204,6 +205,8 @@ static void close_right(firn__right *right) {
  * pending counts only after one more refill: a copy of this file may have settled it too. */
 static void raise_right(const refilling *f, firn__right *right) {
     const bool is_new = right->state != FIRN__RIGHT_OPEN;
+    const bool twice = f->sending.twice || f->again;
+    const bool lengthens = !is_new && f->first == right->end && !right->twice && !twice;
     const int64_t end = f->first + f->request.count;
     if (is_new || f->first != right->end) {
         const bool later = right->mark.high < f->first;
@@ -211,10 +214,10 @@ static void raise_right(const refilling *f, firn__right *right) {
         right->ceiling = right->ceiling < f->first && !is_new ? right->ceiling : f->first;
     }
     right->ceiling = f->settles ? right->ceiling : end;
-    right->first = f->first;
+    right->first = lengthens ? right->first : f->first;
     right->end = end;
     right->grant = f->request.grant;
-    right->twice = f->sending.twice || f->again;
+    right->twice = twice;
     right->state = FIRN__RIGHT_OPEN;
     right->there_ms = time_ms(&f->clock.least);
     right->read_ms = f->machine->read_ns / 1000000;
@@ -226,7 +229,8 @@ static bool is_changed(const firn__right *now, const firn__right *before) {
            now->state != before->state;
 }
 
-/* Writes the outcome, if no other process has: then its right counts. */
+/* Writes the outcome, if no other process has: then its right counts. A slot of a right that was
+ * given back in between is used by nobody. */
 static int write_right(refilling *f, bool closes, bool *done_before, firn_error *error) {
     firn_records seen;
     firn__right right;
@@ -321,6 +325,14 @@ static int conclude(refilling *f, int code, firn_mark *held, firn_error *error) 
         return leave_pending(f, error);
     }
     const bool sent = f->sending.twice || f->again;
+    if (code == FIRN_ENAMESPACE) {
+        firn__gen_notice(f->machine->gen,
+                         "the store has %.60s with another layout or reach: the reserve of this "
+                         "machine is closed",
+                         f->machine->gen->ns);
+        (void)firn__machine_shut_all(f->machine, -1, NULL);
+        return code;
+    }
     if (code == FIRN_EUNKNOWN || (code != FIRN_OK && code != FIRN_EBUSY && sent)) {
         return code; /* the refill stays pending */
     }
@@ -329,11 +341,21 @@ static int conclude(refilling *f, int code, firn_mark *held, firn_error *error) 
         if (code != FIRN_OK) {
             return code;
         }
+        firn__count(&f->machine->refills);
     } else if (code == FIRN_EBUSY) {
         code = judge_busy(f, held, error);
     }
     int struck = strike_out(f, code == FIRN_OK ? error : NULL);
     return code == FIRN_OK ? struck : code;
+}
+
+/* Who gives a right back closes it, then looks for a pending refill. So a refill that is written
+ * down while the right is open is seen, and one that finds it closed is not sent. */
+static int look_again(refilling *f, firn_error *error) {
+    firn__right now;
+    int code = read_right(f->machine, f->key, &now, error);
+    f->needless = code == FIRN_OK && is_changed(&now, &f->before);
+    return f->needless && !f->again ? strike_out(f, error) : code;
 }
 
 static int refill_once(refilling *f, const firn_request *claim, firn_mark *held,
@@ -345,8 +367,14 @@ static int refill_once(refilling *f, const firn_request *claim, firn_mark *held,
     if (code != FIRN_OK || f->needless) {
         return code;
     }
+    if (f->before.state == FIRN__RIGHT_CLOSED) { /* maybe given back, by another process */
+        firn__store_forget(f->machine->shared, f->machine->gen->ns, f->key);
+    }
     code = write_down(f, error);
-    if (code != FIRN_OK) {
+    if (code == FIRN_OK) {
+        code = look_again(f, error);
+    }
+    if (code != FIRN_OK || f->needless) {
         return code;
     }
     code = send_refill(f, error);
@@ -389,6 +417,70 @@ int firn__machine_shut(firn__machine *machine, const char *key, int64_t most, fi
             firn__machine_write(machine, &seen, right.mark, firn__right_write(note, &right), error);
     }
     return firn__machine_end(machine, code);
+}
+
+/* Refills that were sent once, and answered, are given back together: no copy of them is under way.
+ * The rest ends with its time. */
+static int give_back_node(firn__machine *machine, const char *key, int64_t least,
+                          firn_error *error) {
+    firn_records seen;
+    firn__right right;
+    firn__pending pending;
+    char note[FIRN_NOTE_SIZE], name[FIRN_KEY_SIZE];
+    int code = firn__machine_begin(machine, &seen, key, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    firn__right_read(&right, &seen);
+    const firn__right before = right;
+    if (right.state == FIRN__RIGHT_OPEN) {
+        close_right(&right);
+        code =
+            firn__machine_write(machine, &seen, right.mark, firn__right_write(note, &right), error);
+    }
+    code = firn__machine_end(machine, code);
+    if (code == FIRN_OK) {
+        code = firn__machine_begin(machine, &seen, firn__pending_key(name, key), error);
+    }
+    if (code == FIRN_OK) {
+        firn__pending_read(&pending, &seen);
+        code = firn__machine_end(machine, FIRN_OK);
+    }
+    const firn_mark mine = {before.end, before.grant};
+    int64_t from = before.mark.high > before.first ? before.mark.high : before.first;
+    from = from > least ? from : least;
+    if (code != FIRN_OK || before.state != FIRN__RIGHT_OPEN || before.twice ||
+        before.ceiling != before.end || from >= before.end ||
+        (pending.grant != 0 && pending.grant != before.grant)) {
+        return code;
+    }
+    return firn_store_give_back(machine->shared, machine->gen->ns, key, &mine, from, error);
+}
+
+int firn__machine_give_back(firn__machine *machine, firn_error *error) {
+    firn__machine_list list;
+    firn__store_clock clock;
+    int64_t least;
+    const firn_gen *gen = machine->gen;
+    int code = firn__machine_look(machine, &clock, error); /* is the store there? */
+    code = code == FIRN_OK ? firn__machine_identify(machine, true, error) : code;
+    if (code == FIRN_OK) {
+        /* Even if the file is an older copy, and nothing shows that: no window ends later. */
+        code = firn__reach_slot(
+            gen, &clock.most,
+            FIRN__MACHINE_WINDOW_MS + gen->keys.max_lead_ms + gen->keys.max_skew_ms, 3, &least,
+            error);
+    }
+    if (code == FIRN_OK) {
+        code = firn__machine_nodes(machine, &list, error);
+    }
+    for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
+        code = give_back_node(machine, list.node[i].key, least, error);
+    }
+    if (firn__machine_nodes(machine, &list, NULL) == FIRN_OK && list.count == 0) {
+        atomic_store_explicit(&machine->until_ms, 0, memory_order_relaxed);
+    }
+    return code;
 }
 
 /* A full list is one of several. */
@@ -440,7 +532,11 @@ static int compare_marks(firn__machine *machine, bool *are_lost, firn_error *err
     *are_lost = false;
     for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
         code = firn__store_known(machine->shared, machine->gen->ns, list.node[i].key, &seen, error);
-        *are_lost |= code == FIRN_OK && seen.mark.high < list.node[i].right.end;
+        if (code == FIRN_OK && seen.mark.high < list.node[i].right.end) {
+            firn__right now; /* it may have been given back meanwhile */
+            code = read_right(machine, list.node[i].key, &now, error);
+            *are_lost |= code == FIRN_OK && !is_changed(&now, &list.node[i].right);
+        }
     }
     return code;
 }

@@ -387,7 +387,7 @@ void firn_gen_status(firn_gen *gen, firn_status *status) {
     out.max_count = max_count(gen);
     out.unsafe = gen->keys.unsafe_ != 0 || gen->cautioned;
     out.contended = atomic_load_explicit(&live->any.contended, memory_order_relaxed);
-    out.reserve_ms = gen->machine != NULL ? firn__machine_left_ms(gen->machine) : 0;
+    firn__machine_tell(gen->machine, &out);
     out.stays = atomic_load_explicit(&live->any.stays, memory_order_relaxed) != 0;
     size_t size = status->size < sizeof out ? status->size : sizeof out;
     memcpy(status, &out, size);

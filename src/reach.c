@@ -13,9 +13,9 @@
 /* How far the clocks of the servers of one store may differ: the guard is so much later than the
  * limit of a reach. */
 #define APART_MS   1000
-#define SHORT_MS   14000   /* the limit of the default reach, and of windows from a reserve, */
-#define LONGEST_MS 3614000 /* and the greatest one */
-#define KNOWN_MS   3240000 /* see guard_absent() */
+#define SHORT_MS   14000  /* the limit of the default reach, and of windows from a reserve, */
+#define LONG_MS    614000 /* and of windows of 10 min */
+#define KNOWN_MS   540000 /* see guard_absent() */
 #define LEAST_MS   1000    /* of a window whose length nobody has set */
 /* The present tick, and the rounding of window and lead to whole ticks. */
 #define ROUNDED_TICKS 3
@@ -25,8 +25,8 @@ static const struct {
     int64_t limit_ms, usual_ms;
     const char *text;
 } reaches[] = {[FIRN__REACH_15S] = {SHORT_MS, 10000, ""},
-               [FIRN__REACH_10MIN] = {614000, 600000, FIRN__LONG_REACH},
-               [FIRN__REACH_1H] = {LONGEST_MS, 10000, FIRN__LONGEST_REACH}};
+               [FIRN__REACH_10MIN] = {LONG_MS, 600000, FIRN__LONG_REACH},
+               [FIRN__REACH_1H] = {3614000, 10000, FIRN__LONGEST_REACH}};
 
 static int64_t limit_ms(const firn_gen *gen) {
     return reaches[gen->keys.reach_].limit_ms;
@@ -112,16 +112,18 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
     return FIRN_OK;
 }
 
-/* The namespace may have been lost with its reach, and nobody knows that it was not the longest.
- * But a process that made it again after a loss, with that one, waited for the guard of
- * LONGEST_MS: so this process knows the reach for KNOWN_MS after each of its reservations. */
+/* The namespace may have been lost with its reach, and nobody knows that it was not a longer one.
+ * But a process that made it again after a loss, with that one, waited for the guard of LONG_MS: so
+ * this process knows the reach for KNOWN_MS after each of its reservations. Not for the reach of
+ * reserves, which others would wait for: a machine with a reserve that finds its namespace made
+ * again, with another reach, closes it (machine_refill.c). */
 static int guard_absent(const firn_gen *gen, const firn__store_clock *seen, firn_request *request,
                         firn_error *error) {
     const int64_t known_ns = atomic_load_explicit(&gen->live->any.known_ns, memory_order_relaxed);
     int64_t longest;
     request->guard_known_ms = known_ns == 0 ? 0 : known_ns / 1000000 + KNOWN_MS;
-    int code = firn__reach_slot(gen, &seen->most, LONGEST_MS + APART_MS, ROUNDED_TICKS + 1,
-                                &longest, error);
+    int code = firn__reach_slot(gen, &seen->most, LONG_MS + APART_MS, ROUNDED_TICKS + 1, &longest,
+                                error);
     request->guard_more = longest > request->guard ? longest - request->guard : 0;
     return code;
 }

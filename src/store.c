@@ -484,6 +484,14 @@ int firn__store_known(firn_store *store, const char *ns, const char *key, firn_r
     return code;
 }
 
+void firn__store_forget(firn_store *store, const char *ns, const char *key) {
+    lock(store);
+    if (store->ops == &firn__engine_ops && store->absent == NULL) {
+        firn__engine_forget(store->self, ns, key);
+    }
+    pthread_mutex_unlock(store->lock);
+}
+
 int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     if (store->ops->now == NULL) {
         return firn__fail(error, FIRN_ESYSTEM, "the store %.20s has no clock", store->ops->scheme);

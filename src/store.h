@@ -19,6 +19,9 @@ int firn__store_open_later(firn_store **store, const char *url, const firn_store
 int firn__store_known(firn_store *store, const char *ns, const char *key, firn_records *seen,
                       firn_error *error);
 
+/* Forgets what this handle reserved of a key: another process of the machine has given it back. */
+void firn__store_forget(firn_store *store, const char *ns, const char *key);
+
 #define FIRN__STORE_URL_SIZE 4200 /* a path and some more */
 /* The URL of an embedded store, which is made if it is missing: of this path, or with this name
  * in the folder of the default store of the user. FIRN_ERANGE. */

@@ -709,13 +709,13 @@ static void an_absent_namespace_may_have_had_the_longest_reach(void **state) {
     firn_gen *gen = opened(FOUR, "window=20ms max_wait=0");
     const uint64_t there = now_of(gen);
     assert_in_range(world.log.last.guard + world.log.last.guard_more,
-                    firn__slots_of(gen, there + 3615000), firn__slots_of(gen, there + 3616000));
+                    firn__slots_of(gen, there + 615000), firn__slots_of(gen, there + 616000));
     assert_int_equal(world.log.last.guard_known_ms, 0);
     const int64_t first_ms = world.log.last.guard_ms;
     pass(&world.clock, SECOND);
     next(gen);
     assert_true(world.log.last.guard_more > 0); /* the request may take as long as it likes */
-    assert_in_range(world.log.last.guard_known_ms, first_ms + 3240000 - 1, first_ms + 3240000);
+    assert_in_range(world.log.last.guard_known_ms, first_ms + 540000 - 1, first_ms + 540000);
     firn_renew_identity(); /* a copy does not know how long it was stopped */
     pass(&world.clock, SECOND);
     next(gen);
@@ -728,9 +728,9 @@ static void an_absent_namespace_may_have_had_the_longest_reach(void **state) {
     assert_int_equal(world.log.last.guard_known_ms, 0);
     closed(gen);
     gen = opened(FOUR, "ns=long reach=10min");
-    assert_true(world.log.last.guard_more > 0);
+    assert_int_equal(world.log.last.guard_more, 0);
     closed(gen);
-    gen = opened(FOUR, "ns=longest reach=1h");
+    gen = opened(FOUR, "ns=longest reach=1h"); /* waits for itself, and nobody else does */
     assert_int_equal(world.log.last.guard_more, 0);
     closed(gen);
 }

@@ -1242,6 +1242,357 @@ static void a_job_holds_no_reserve(void **state) {
     assert_non_null(strstr(error.text, "a job holds no reserve"));
 }
 
+/* Made again after a loss, by somebody who does not want a reach of 1 h and waits less for it. */
+static void a_namespace_with_another_reach_closes_the_reserve(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    const uint64_t node = node_of(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    firn_store *before = world.log.real;
+    assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
+    closed(opened(LAYOUT, "ns=r unsafe=1 max_wait=0"));
+    for (int s = 0; s < 90; s++) {
+        (void)take(gen, NULL);
+        pass(&world.clock, SECOND);
+    }
+    firn__right right = right_of(gen, key);
+    assert_int_equal(right.state, FIRN__RIGHT_CLOSED);
+    assert_int_equal(take(gen, NULL), FIRN_ENAMESPACE);
+    (void)node;
+    kill_process(gen);
+    firn_store_close(before);
+}
+
+/* ---- give back ------------------------------------------------------------------------------- */
+
+static int64_t shared_mark;
+
+static int see_shared(void *context, const firn_holding *holding) {
+    if (strcmp(holding->key, context) == 0) {
+        shared_mark = holding->mark.high;
+    }
+    return 0;
+}
+
+static int64_t mark_in_store(const char *key) {
+    char copy[FIRN_KEY_SIZE];
+    snprintf(copy, sizeof copy, "%s", key);
+    shared_mark = -1;
+    assert_int_equal(firn_store_list(world.log.real, "r", see_shared, copy, NULL), FIRN_OK);
+    return shared_mark;
+}
+
+/* After a quarter of an hour, all the refills go back together. */
+static void a_reserve_is_given_back(void **state) {
+    (void)state;
+    char keys[2][FIRN_KEY_SIZE];
+    firn__machine_list list;
+    firn_status status = {.size = sizeof status};
+    firn_gen *gen = process(), *other = process();
+    for (int s = 0; s < 900; s++) {
+        takes(gen);
+        takes(other);
+        pass(&world.clock, SECOND);
+    }
+    strcpy(keys[0], key_of(gen));
+    strcpy(keys[1], key_of(other));
+    firn_gen_status(gen, &status);
+    assert_true(status.reserve_refills > 10);
+    const firn__right held = right_of(gen, keys[1]);
+    assert_int_equal(mark_in_store(keys[1]), held.end);
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 0);
+    for (int i = 0; i < 2; i++) { /* what a process was granted, and a window that none shows */
+        const firn__right right = right_of(gen, keys[i]);
+        assert_int_equal(right.state, FIRN__RIGHT_CLOSED);
+        assert_in_range(mark_in_store(keys[i]), right.mark.high, slot_now(gen) + 4 * 14000);
+    }
+    firn_gen_status(gen, &status);
+    assert_int_equal(status.reserve_ms, 0);
+    const uint64_t node = node_of(other);
+    takes(other); /* of its window, until the renewal */
+    pass(&world.clock, 6 * SECOND);
+    takes(other);
+    takes(other);
+    assert_int_not_equal(node_of(other), node);
+    pass(&world.clock, 20 * SECOND); /* others have the nodes now, and the machine fills new ones */
+    firn_gen *plain[3];
+    for (int i = 0; i < 3; i++) {
+        plain[i] = opened(LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0");
+        takes(plain[i]);
+    }
+    for (int s = 0; s < 120; s++) {
+        for (int i = 0; i < 3; i++) {
+            takes(plain[i]);
+        }
+        takes(gen);
+        takes(other);
+        pass(&world.clock, SECOND);
+    }
+    nothing_twice();
+    for (int i = 0; i < 3; i++) {
+        closed(plain[i]);
+    }
+    closed(gen);
+    closed(other);
+}
+
+static void without_its_store_nothing_is_given_back(void **state) {
+    (void)state;
+    firn__machine_list list;
+    firn_gen *gen = process(), *plain = opened(LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0");
+    firn_error error = {0};
+    takes(gen);
+    assert_int_equal(firn_reserve_give_back(plain, &error), FIRN_EUSAGE);
+    assert_non_null(strstr(error.text, "has no reserve"));
+    away = true;
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_ESTORE);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 2);
+    away = false;
+    closed(gen);
+    closed(plain);
+}
+
+/* A refill under way may come later than the give back. */
+static void a_pending_refill_is_not_given_back(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 10 * MINUTE);
+    unheard = true;
+    refill_of(gen, key, FIRN_EUNKNOWN);
+    unheard = false;
+    const int64_t mark = mark_in_store(key);
+    const int before = told;
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    assert_int_equal(told, before);
+    assert_int_equal(mark_in_store(key), mark);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_CLOSED);
+    kill_process(gen);
+}
+
+/* Nor a refill that was sent twice, of which a copy may be under way. */
+static void a_refill_that_was_sent_twice_is_not_given_back(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 10 * MINUTE);
+    unheard = true;
+    refill_of(gen, key, FIRN_EUNKNOWN);
+    unheard = false;
+    refill_of(gen, key, FIRN_OK);
+    const int before = told;
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    assert_int_equal(told, before);
+    pass(&world.clock, 20 * SECOND);
+    gen->machine->tend_ns = 0;
+    closed(gen);
+}
+
+/* The refill was looked at while the right was open, and is written down after that was closed. */
+static void a_refill_of_a_right_that_is_given_back_is_not_sent(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1"), *other = process_of(file, "");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 10 * MINUTE);
+    refill_of(gen, key, FIRN_OK);
+    const firn__right before = right_of(gen, key);
+    assert_int_equal(firn_reserve_give_back(other, NULL), FIRN_OK);
+    assert_true(mark_in_store(key) < before.end);
+    const int reserves = world.log.reserves;
+    refill_of(gen, key, FIRN_OK);
+    assert_int_equal(world.log.reserves, reserves);
+    assert_int_equal(pending_of(gen, key).grant, 0);
+    kill_process(gen);
+    kill_process(other);
+}
+
+static firn_gen *taker;
+static int lost_ids;
+
+/* While the store hears of it, a process of the machine goes on, and another machine gets the node. */
+static void take_meanwhile(void) {
+    void (*act)(void) = at_give_back;
+    at_give_back = NULL;
+    pass(&world.clock, 6 * SECOND);
+    for (int i = 0; i < 20; i++) {
+        lost_ids += take(taker, NULL) != FIRN_OK;
+    }
+    at_give_back = act;
+}
+
+static void a_right_is_closed_before_the_store_hears_of_it(void **state) {
+    static firn_store_ops ops;
+    (void)state;
+    ops = shared_ops;
+    ops.close = keep_open;
+    firn_store *usual = world.store, *another;
+    assert_int_equal(firn_store_wrap(&another, &ops, &world.log, NULL), FIRN_OK);
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    world.store = another;
+    taker = process_of(file, "reserve_nodes=1");
+    world.store = usual;
+    takes(taker);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 30 * SECOND);
+    takes(gen);
+    closed(gen); /* taker gets its node */
+    gen = process_of(file, "reserve_nodes=1");
+    at_give_back = take_meanwhile;
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    at_give_back = NULL;
+    for (int s = 0; s < 60; s++) {
+        firn_gen *plain = opened(LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0");
+        takes(plain);
+        takes(taker);
+        pass(&world.clock, SECOND);
+        closed(plain);
+    }
+    nothing_twice();
+    kill_process(gen);
+    closed(taker);
+    firn_store_close(another);
+}
+
+/* ---- random lives ---------------------------------------------------------------------------- */
+
+#define LIFE_KEYS "ns=r reach=1h reserve=2min reserve_nodes=2 unsafe=1 max_wait=0 reserve_path=%s"
+enum { MACHINES = 3, PROCESSES = 3, LIFE_STEPS = 350 };
+
+typedef struct life {
+    uint64_t seed;
+    char path[MACHINES][400];
+    firn_gen *gen[MACHINES + 1][PROCESSES]; /* the last ones have no reserve */
+    size_t copies;
+} life;
+
+static uint64_t draw(life *self, uint64_t below) {
+    self->seed ^= self->seed << 13;
+    self->seed ^= self->seed >> 7;
+    self->seed ^= self->seed << 17;
+    return (self->seed >> 11) % below;
+}
+
+static void begin_one(life *self, size_t m, size_t p) {
+    char keys[900] = "ns=r reach=1h unsafe=1 max_wait=0";
+    if (m < MACHINES) {
+        snprintf(keys, sizeof keys, LIFE_KEYS, self->path[m]);
+    }
+    if (try_open(&self->gen[m][p], LAYOUT, keys, false, NULL) != FIRN_OK) {
+        self->gen[m][p] = NULL;
+    }
+}
+
+static void end_one(life *self, size_t m, size_t p, bool killed) {
+    if (self->gen[m][p] != NULL && killed) {
+        kill_process(self->gen[m][p]);
+    } else if (self->gen[m][p] != NULL) {
+        (void)firn_close(self->gen[m][p], NULL);
+    }
+    self->gen[m][p] = NULL;
+}
+
+/* The disk of a machine is copied to another one, whose processes have ended. The store is there when
+ * that begins, so it notices. */
+static void copy_disk(life *self, size_t from, size_t to) {
+    char name[40], copy[400];
+    for (size_t p = 0; p < PROCESSES; p++) {
+        end_one(self, to, p, true);
+    }
+    snprintf(name, sizeof name, "copy%zu.db", self->copies++);
+    strcpy(file, self->path[from]);
+    copy_file(copy, name);
+    strcpy(self->path[to], copy);
+    begin_one(self, to, 0);
+}
+
+static void restart_machine(life *self, size_t m) {
+    for (size_t p = 0; p < PROCESSES; p++) {
+        if (self->gen[m][p] != NULL && p == 0) {
+            bind_elsewhere(self->gen[m][p]);
+        }
+        end_one(self, m, p, true);
+    }
+}
+
+/* The time of an ID is at most a window's rest older than the call, and max_lead ahead. */
+static void check_time(const firn_gen *gen, uint64_t id) {
+    const firn_time now = present(&world.clock);
+    firn_time time;
+    firn_scheme_time(&gen->scheme, id >> 6, &time);
+    const int64_t off_ns = firn__time_since(&time, &now);
+    assert_in_range(off_ns + 2 * SECOND, 0, 4 * SECOND);
+}
+
+static void live_on(life *self) {
+    const size_t m = draw(self, MACHINES + 1), p = draw(self, PROCESSES);
+    const uint64_t what = draw(self, 100);
+    firn_gen **gen = &self->gen[m][p];
+    pass(&world.clock, what < 2 ? 100 * SECOND : (int64_t)draw(self, 3000) * 1000000);
+    if (draw(self, 12) == 0) {
+        away = draw(self, 3) == 0;
+        unheard = !away && draw(self, 4) == 0;
+        answers = draw(self, 6) == 0 ? (int)draw(self, 4) + 1 : 0;
+    }
+    if (*gen == NULL) {
+        begin_one(self, m, p);
+    } else if (what < 6) {
+        end_one(self, m, p, what < 3);
+    } else if (what < 10 && m < MACHINES) {
+        (void)firn_reserve_give_back(*gen, NULL);
+    } else if (what < 12 && m < MACHINES) {
+        restart_machine(self, m);
+    } else if (what == 12 && m < MACHINES && !away) {
+        unheard = false;
+        answers = 0;
+        copy_disk(self, m, (m + 1) % MACHINES);
+    } else {
+        for (int i = 0; i < 3; i++) {
+            if (take(*gen, NULL) == FIRN_OK) {
+                check_time(*gen, ids[issued - 1]);
+            }
+        }
+    }
+}
+
+static void random_lives_repeat_nothing(void **state) {
+    (void)state;
+    const char *given = getenv("SEEDS"), *short_form = getenv("TEST_SHORT");
+    const uint64_t seeds = given != NULL ? strtoull(given, NULL, 10) : short_form != NULL ? 4 : 12;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        void *again = NULL;
+        life self = {.seed = seed * UINT64_C(0x9e3779b97f4a7c15)};
+        if (seed > 1) {
+            end_world(&again);
+            begin_world(&again);
+        }
+        for (size_t m = 0; m < MACHINES; m++) {
+            snprintf(self.path[m], sizeof self.path[m], "%s/machine%zu.db", folder, m);
+        }
+        for (int i = 0; i < LIFE_STEPS; i++) {
+            live_on(&self);
+        }
+        print_message("# seed %" PRIu64 ": %zu IDs\n", seed, issued);
+        nothing_twice();
+        for (size_t m = 0; m <= MACHINES; m++) {
+            for (size_t p = 0; p < PROCESSES; p++) {
+                end_one(&self, m, p, true);
+            }
+        }
+    }
+}
+
 /* ---- records --------------------------------------------------------------------------------- */
 
 static void a_damaged_note_is_no_right(void **state) {
@@ -1280,7 +1631,7 @@ static void a_damaged_note_is_no_right(void **state) {
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_world, end_world)
-int main(void) {
+int main(int count, char **words) {
     const struct CMUnitTest tests[] = {
         TEST(a_process_outlives_its_store_for_an_hour),
         TEST(the_reserve_is_refilled_in_time),
@@ -1321,7 +1672,18 @@ int main(void) {
         TEST(a_relative_path_is_settled),
         TEST(a_store_without_a_place_has_no_reserve),
         TEST(a_job_holds_no_reserve),
+        TEST(a_namespace_with_another_reach_closes_the_reserve),
+        TEST(a_reserve_is_given_back),
+        TEST(without_its_store_nothing_is_given_back),
+        TEST(a_pending_refill_is_not_given_back),
+        TEST(a_refill_that_was_sent_twice_is_not_given_back),
+        TEST(a_refill_of_a_right_that_is_given_back_is_not_sent),
+        TEST(a_right_is_closed_before_the_store_hears_of_it),
+        TEST(random_lives_repeat_nothing),
         TEST(a_damaged_note_is_no_right),
     };
+    if (count > 1) {
+        cmocka_set_test_filter(words[1]);
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -399,9 +399,8 @@ int firn__machine_wait(firn_gen *gen, int64_t soonest, int64_t latest, const fir
     return no_store(error);
 }
 
-int64_t firn__machine_left_ms(const firn__machine *machine) {
-    (void)machine;
-    return 0;
+void firn__machine_tell(const firn__machine *machine, firn_status *status) {
+    (void)machine, (void)status;
 }
 
 /* ---- a node and a process -------------------------------------------------------------------- */

@@ -614,9 +614,19 @@ typedef struct firn_status {
     bool stays;         /* after a clock rollback: IDs keep the time until the clock catches up */
     uint64_t contended; /* how often a thread tried again, because another one took its slot */
     int64_t reserve_ms; /* how long the reserve of the machine lasts without the store; 0: none */
+    uint64_t reserve_refills, reserve_failures; /* of this generator: refills; looks that failed */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
+/* Gives back to the store what the machine's reserve has left of the generator's namespace. Stop the
+ * other processes of the machine first: those that go on fill it again. Returns FIRN_EUSAGE if the
+ * generator has no reserve, FIRN_ESTORE if the store is away; then nothing has changed. Any thread. */
+FIRN_API int firn_reserve_give_back(firn_gen *gen, firn_error *error);
+/* Visits each node of a reserve's file (NULL: the default one of the user), also one whose time is
+ * over: its namespace, layout and key, and in `mark.high` the end of what the machine holds. Stops
+ * if `visit` returns another value than 0, and returns it. FIRN_ESTORE: there is no such file. */
+FIRN_API int firn_reserve_list(const char *path, firn_visit *visit, void *context,
+                               firn_error *error);
 /* Gives the windows back and frees the generator, even if giving back fails; returns that error.
  * No other thread may be using `gen`. A forked child gives back nothing of its parent. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
