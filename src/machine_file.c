@@ -373,12 +373,18 @@ int firn_reserve_list(const char *path, firn_visit *visit, void *context, firn_e
     char url[FIRN__STORE_URL_SIZE];
     shown_reserve shown = {visit, context};
     const firn_store_options options = {.unsafe = true, .must_exist = true, .wait_ms = 1000};
+    struct stat found;
     firn_store *store;
     int code = firn__store_beside(url, path, "reserve.db", error);
     if (code != FIRN_OK) {
         return code;
     }
     *strrchr(url, '?') = '\0'; /* it is not made */
+    if (stat(url + strlen("sqlite:"), &found) != 0) {
+        return firn__fail(error, FIRN_ESTORE,
+                          "there is no reserve at %.120s: set reserve_path as the processes have it",
+                          url + strlen("sqlite:"));
+    }
     code = firn_store_open(&store, url, &options, error);
     if (code == FIRN_OK) {
         code = firn_store_list(store, NULL, show_right, &shown, error);

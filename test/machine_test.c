@@ -1467,8 +1467,10 @@ static void a_right_is_closed_before_the_store_hears_of_it(void **state) {
 
 /* ---- random lives ---------------------------------------------------------------------------- */
 
+/* Ticks of a second, and few nodes: what is used twice is issued twice. */
+#define LIFE_LAYOUT "time:32/s@@2024-01-01 node:3 sequence:3"
 #define LIFE_KEYS "ns=r reach=1h reserve=2min reserve_nodes=2 unsafe=1 max_wait=0 reserve_path=%s"
-enum { MACHINES = 3, PROCESSES = 3, LIFE_STEPS = 350 };
+enum { MACHINES = 3, PROCESSES = 3, LIFE_STEPS = 600 };
 
 typedef struct life {
     uint64_t seed;
@@ -1489,7 +1491,7 @@ static void begin_one(life *self, size_t m, size_t p) {
     if (m < MACHINES) {
         snprintf(keys, sizeof keys, LIFE_KEYS, self->path[m]);
     }
-    if (try_open(&self->gen[m][p], LAYOUT, keys, false, NULL) != FIRN_OK) {
+    if (try_open(&self->gen[m][p], LIFE_LAYOUT, keys, false, NULL) != FIRN_OK) {
         self->gen[m][p] = NULL;
     }
 }
@@ -1539,7 +1541,7 @@ static void live_on(life *self) {
     const size_t m = draw(self, MACHINES + 1), p = draw(self, PROCESSES);
     const uint64_t what = draw(self, 100);
     firn_gen **gen = &self->gen[m][p];
-    pass(&world.clock, what < 2 ? 100 * SECOND : (int64_t)draw(self, 3000) * 1000000);
+    pass(&world.clock, what < 2 ? 100 * SECOND : (int64_t)draw(self, 4000) * 1000000);
     if (draw(self, 12) == 0) {
         away = draw(self, 3) == 0;
         unheard = !away && draw(self, 4) == 0;
@@ -1557,11 +1559,11 @@ static void live_on(life *self) {
         unheard = false;
         answers = 0;
         copy_disk(self, m, (m + 1) % MACHINES);
-    } else {
-        for (int i = 0; i < 3; i++) {
-            if (take(*gen, NULL) == FIRN_OK) {
-                check_time(*gen, ids[issued - 1]);
-            }
+    }
+    for (size_t i = 0; i < (MACHINES + 1) * PROCESSES; i++) {
+        firn_gen *each = self->gen[i / PROCESSES][i % PROCESSES];
+        if (each != NULL && take(each, NULL) == FIRN_OK) {
+            check_time(each, ids[issued - 1]);
         }
     }
 }
@@ -1583,7 +1585,8 @@ static void random_lives_repeat_nothing(void **state) {
         for (int i = 0; i < LIFE_STEPS; i++) {
             live_on(&self);
         }
-        print_message("# seed %" PRIu64 ": %zu IDs\n", seed, issued);
+        print_message("# seed %" PRIu64 ": %zu IDs, %d give backs, %zu copies\n", seed, issued, told,
+                      self.copies);
         nothing_twice();
         for (size_t m = 0; m <= MACHINES; m++) {
             for (size_t p = 0; p < PROCESSES; p++) {
