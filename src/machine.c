@@ -103,11 +103,12 @@ static int tend_all(firn__machine *machine, int64_t present, firn_error *error) 
 static bool tend(firn__machine *machine) {
     firn_error error = {0};
     int64_t present, wait_ns = TEND_NS;
-    if (firn__machine_steady_ns(machine) < machine->tend_ns ||
+    if (firn__machine_steady_ns(machine) < machine->tend_ns || firn__machine_is_paused(machine) ||
         firn__machine_present(machine, &present, NULL) != FIRN_OK) {
         return false;
     }
     const int code = tend_all(machine, present, &error);
+    firn__machine_heard(machine, code);
     machine->failed = code != FIRN_OK ? machine->failed + 1 : 0;
     if (code != FIRN_OK) {
         firn__count(&machine->failures);
@@ -321,6 +322,46 @@ static bool is_doubtful(const firn__machine *machine, int64_t now_ns) {
     return off_ns > most_ns || off_ns < -most_ns;
 }
 
+static firn_time time_of_ms(int64_t ms) {
+    return (firn_time){ms / 1000, (int32_t)(ms % 1000) * 1000000};
+}
+
+/* The clock of the last refill, if this boot made it. After another boot the clock of this machine,
+ * if it is between the last refill and the end of the reserve. */
+static int recall_clock(firn__machine *machine, firn_error *error) {
+    firn__machine_list list;
+    const firn__right *last = NULL;
+    firn_time wall;
+    int64_t present, ceiling = 0;
+    int code = firn__machine_nodes(machine, &list, error);
+    for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
+        const firn__right *right = &list.node[i].right;
+        ceiling = right->ceiling > ceiling ? right->ceiling : ceiling;
+        last = last == NULL || right->there_ms > last->there_ms ? right : last;
+    }
+    if (code != FIRN_OK || last == NULL) {
+        return code;
+    }
+    note_end(machine, &list);
+    const firn_time there = time_of_ms(last->there_ms);
+    const firn_clock *clock = machine->gen->clock;
+    if (last->boot == machine->boot) {
+        machine->there = there;
+        machine->read_ns = last->read_ms * 1000000;
+        machine->clocked = firn__machine_steady_ns(machine) >= machine->read_ns;
+        machine->recalled = false;
+        return FIRN_OK;
+    }
+    if (clock->wall(clock->self, &wall) == FIRN_OK && firn_time_cmp(&wall, &there) > 0 &&
+        firn__reach_slot(machine->gen, &wall, 0, 0, &present, NULL) == FIRN_OK &&
+        present < ceiling) {
+        machine->there = wall;
+        machine->read_ns = firn__machine_steady_ns(machine);
+        machine->clocked = machine->recalled = true;
+    }
+    return FIRN_OK; /* else the shared store is asked */
+}
+
 /* Between two refills, the time that has passed since the last. Of a process that was idle for
  * longer, the clocks may differ by more than max_skew. */
 static int machine_now(void *self, firn_time *now, firn_error *error) {
@@ -328,13 +369,17 @@ static int machine_now(void *self, firn_time *now, firn_error *error) {
     firn__store_clock clock;
     const int64_t now_ns = firn__machine_steady_ns(machine);
     const bool old = now_ns - machine->read_ns > machine->reserve_ms * 1000000 / 2;
+    const bool doubtful = machine->clocked && is_doubtful(machine, now_ns);
     if (!machine->clocked ||
-        (now_ns >= machine->look_ns && (old || is_doubtful(machine, now_ns)))) {
+        ((old || doubtful) && now_ns >= machine->look_ns && !firn__machine_is_paused(machine))) {
         int code = firn__machine_look(machine, &clock, error);
         if (code != FIRN_OK && !machine->clocked) {
             return code;
         }
         machine->look_ns = now_ns + TEND_NS;
+    }
+    if (doubtful && machine->recalled) { /* somebody has corrected the clock that was believed */
+        (void)recall_clock(machine, NULL);
     }
     *now = firn__time_after(&machine->there, firn__machine_steady_ns(machine) - machine->read_ns);
     return FIRN_OK;
@@ -398,45 +443,6 @@ int firn_reserve_give_back(firn_gen *gen, firn_error *error) {
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static firn_time time_of_ms(int64_t ms) {
-    return (firn_time){ms / 1000, (int32_t)(ms % 1000) * 1000000};
-}
-
-/* The clock of the last refill, if this boot made it. After another boot the clock of this machine,
- * if it is between the last refill and the end of the reserve. */
-static int recall_clock(firn__machine *machine, firn_error *error) {
-    firn__machine_list list;
-    const firn__right *last = NULL;
-    firn_time wall;
-    int64_t present, ceiling = 0;
-    int code = firn__machine_nodes(machine, &list, error);
-    for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
-        const firn__right *right = &list.node[i].right;
-        ceiling = right->ceiling > ceiling ? right->ceiling : ceiling;
-        last = last == NULL || right->there_ms > last->there_ms ? right : last;
-    }
-    if (code != FIRN_OK || last == NULL) {
-        return code;
-    }
-    note_end(machine, &list);
-    const firn_time there = time_of_ms(last->there_ms);
-    const firn_clock *clock = machine->gen->clock;
-    if (last->boot == machine->boot) {
-        machine->there = there;
-        machine->read_ns = last->read_ms * 1000000;
-        machine->clocked = firn__machine_steady_ns(machine) >= machine->read_ns;
-        return FIRN_OK;
-    }
-    if (clock->wall(clock->self, &wall) == FIRN_OK && firn_time_cmp(&wall, &there) > 0 &&
-        firn__reach_slot(machine->gen, &wall, 0, 0, &present, NULL) == FIRN_OK &&
-        present < ceiling) {
-        machine->there = wall;
-        machine->read_ns = firn__machine_steady_ns(machine);
-        machine->clocked = true;
-    }
-    return FIRN_OK; /* else the shared store is asked */
-}
-
 /* The first process after a boot. The file may be older than windows that were granted from it:
  * others begin after those. */
 static int begin_boot(firn__machine *machine, firn_error *error) {
@@ -476,9 +482,10 @@ static int begin_reserve(firn__machine *machine, firn_error *error) {
     if (code == FIRN_OK) {
         code = firn__machine_bind(machine, &booted, error);
     }
-    if (code == FIRN_OK) {
-        if (firn__machine_identify(machine, true, NULL) == FIRN_OK &&
-            booted) { /* the store is there after all */
+    if (code == FIRN_OK && !firn__machine_is_paused(machine)) {
+        const int heard = firn__machine_identify(machine, true, NULL);
+        firn__machine_heard(machine, heard);
+        if (heard == FIRN_OK && booted) { /* the store is there after all */
             code = firn__machine_bind(machine, &booted, error);
         }
     }

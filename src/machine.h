@@ -17,14 +17,14 @@ typedef struct firn__right {
     char state; /* 0: no record; FIRN__RIGHT_OPEN, FIRN__RIGHT_CLOSED */
     bool twice; /* the last refill was sent more than once: it is never given back */
     firn_mark mark;
-    int64_t ceiling;    /* processes get no slot from here on */
-    int64_t first; /* of the last refill, and of those that it continues: each was sent once */
-    int64_t end;   /* of the last refill. ceiling < end: it counts after one more */
-    uint64_t grant;     /* of the last refill */
-    int64_t there_ms;   /* the shared store's clock at the last refill, */
-    int64_t read_ms;    /* and CLOCK_BOOTTIME then, */
-    uint32_t boot;      /* of this boot */
-    uint32_t epoch;     /* how often it was closed */
+    int64_t ceiling;  /* processes get no slot from here on */
+    int64_t first;    /* of the last refill, and of those that it continues: each was sent once */
+    int64_t end;      /* of the last refill. ceiling < end: it counts after one more */
+    uint64_t grant;   /* of the last refill */
+    int64_t there_ms; /* the shared store's clock at the last refill, */
+    int64_t read_ms;  /* and CLOCK_BOOTTIME then, */
+    uint32_t boot;    /* of this boot */
+    uint32_t epoch;   /* how often it was closed */
 } firn__right;
 enum { FIRN__RIGHT_OPEN = 'o', FIRN__RIGHT_CLOSED = 'c' };
 
@@ -71,13 +71,14 @@ typedef struct firn__machine {
 
     /* The shared store's clock, by CLOCK_BOOTTIME since it was read. */
     bool clocked;
+    bool recalled; /* the clock of this machine, after a boot without the store */
     firn_time there;
     int64_t read_ns;
 
-    int64_t look_ns;           /* nor is that clock read again, */
-    int64_t tend_ns;           /* nor are the refills looked at, before this */
-    int failed;                /* looks at the refills that failed, one after the other */
-    _Atomic int64_t until_ms;  /* Unix time: the end of the reserve; 0: nothing */
+    int64_t look_ns;          /* nor is that clock read again, */
+    int64_t tend_ns;          /* nor are the refills looked at, before this */
+    int failed;               /* looks at the refills that failed, one after the other */
+    _Atomic int64_t until_ms; /* Unix time: the end of the reserve; 0: nothing */
     _Atomic uint64_t refills;
     _Atomic uint64_t failures; /* looks at the refills that failed */
 } firn__machine;
@@ -115,20 +116,28 @@ char *firn__pending_key(char key[FIRN_KEY_SIZE], const char *node);
 char *firn__pending_write(char note[FIRN_NOTE_SIZE], const firn__pending *pending);
 void firn__pending_read(firn__pending *pending, const firn_records *seen);
 
-/* The nodes of the reserve with open rights. FIRN_ERANGE: there are more; the list is full. */
+/* Nodes of the reserve with open rights. */
 typedef struct firn__machine_list {
     size_t count;
-    bool more;
+    bool more;     /* there are more, with ceilings that are no later */
+    int64_t least; /* the ceiling of each is above this slot */
     struct {
         char key[FIRN_KEY_SIZE];
         firn__right right;
     } node[FIRN__MACHINE_NODES];
 } firn__machine_list;
+int firn__machine_rights(firn__machine *machine, int64_t least, firn__machine_list *list,
+                         firn_error *error);
+/* All of them, as far as there is room. FIRN_ERANGE: there is no room for one that is not over. */
 int firn__machine_nodes(firn__machine *machine, firn__machine_list *list, firn_error *error);
 
 /* ---- machine_refill.c: the shared store ------------------------------------------------------ */
 
 int64_t firn__machine_steady_ns(const firn__machine *machine);
+/* Did the shared store not answer in the last 10 s? Then only a call that needs it asks. */
+bool firn__machine_is_paused(const firn__machine *machine);
+/* After a call of the shared store. */
+void firn__machine_heard(const firn__machine *machine, int code);
 /* Reads the shared store's clock. */
 int firn__machine_look(firn__machine *machine, firn__store_clock *clock, firn_error *error);
 /* The first slot of the present tick, by the last reading of the shared store's clock. */
@@ -162,7 +171,7 @@ int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error)
  * can be asked for: `why`. */
 int firn__machine_wait(firn_gen *gen, int64_t soonest, int64_t latest, const firn_error *why,
                        firn_error *error);
-/* Fills in what a status says of the reserve. NULL: there is none. Any thread. */
+/* Fills in what a status says of the reserve, which may be NULL. Any thread. */
 void firn__machine_tell(const firn__machine *machine, firn_status *status);
 
 #endif

@@ -126,32 +126,58 @@ int firn__machine_end(firn__machine *machine, int code) {
     return machine->driver->end(machine->file, code);
 }
 
+static size_t soonest_over(const firn__machine_list *list) {
+    size_t found = 0;
+    for (size_t i = 1; i < list->count; i++) {
+        found = list->node[i].right.ceiling < list->node[found].right.ceiling ? i : found;
+    }
+    return found;
+}
+
 static int see_right(void *context, const firn_holding *holding) {
     firn__machine_list *list = context;
     firn_value node;
     const firn_records seen = {.key_known = true, .mark = holding->mark, .note = holding->note};
     firn__right right;
     firn__right_read(&right, &seen);
-    if (!firn__value_parse(&node, holding->key) || right.state != FIRN__RIGHT_OPEN) {
+    if (!firn__value_parse(&node, holding->key) || right.state != FIRN__RIGHT_OPEN ||
+        right.ceiling <= list->least) {
         return FIRN_OK;
     }
-    list->more = list->count == FIRN__MACHINE_NODES;
-    if (!list->more) {
-        snprintf(list->node[list->count].key, FIRN_KEY_SIZE, "%s", holding->key);
-        list->node[list->count++].right = right;
+    size_t place = list->count;
+    if (list->count < FIRN__MACHINE_NODES) {
+        list->count++;
+    } else {
+        list->more = true;
+        place = soonest_over(list);
+        if (list->node[place].right.ceiling >= right.ceiling) {
+            return FIRN_OK;
+        }
     }
-    return list->more;
+    snprintf(list->node[place].key, FIRN_KEY_SIZE, "%s", holding->key);
+    list->node[place].right = right;
+    return FIRN_OK;
+}
+
+int firn__machine_rights(firn__machine *machine, int64_t least, firn__machine_list *list,
+                         firn_error *error) {
+    list->count = 0;
+    list->more = false;
+    list->least = least;
+    return machine->driver->list(machine->file, machine->ns, see_right, list, error);
 }
 
 int firn__machine_nodes(firn__machine *machine, firn__machine_list *list, firn_error *error) {
-    list->count = 0;
-    list->more = false;
-    int code = machine->driver->list(machine->file, machine->ns, see_right, list, error);
-    return list->more ? firn__fail(error, FIRN_ERANGE,
-                                   "the reserve %.120s has more than %d nodes: stop its processes, "
-                                   "then remove it",
-                                   machine->path, FIRN__MACHINE_NODES)
-                      : code;
+    int64_t present;
+    int code = firn__machine_rights(machine, -1, list, error);
+    const bool full = code == FIRN_OK && list->more && machine->clocked &&
+                      firn__machine_present(machine, &present, NULL) == FIRN_OK &&
+                      list->node[soonest_over(list)].right.ceiling > present;
+    return full ? firn__fail(error, FIRN_ERANGE,
+                             "the reserve %.120s has more than %d nodes: stop its processes, "
+                             "then remove it",
+                             machine->path, FIRN__MACHINE_NODES)
+                : code;
 }
 
 /* ---- the ceiling ----------------------------------------------------------------------------- */
@@ -379,11 +405,12 @@ int firn_reserve_list(const char *path, firn_visit *visit, void *context, firn_e
     if (code != FIRN_OK) {
         return code;
     }
-    *strrchr(url, '?') = '\0'; /* it is not made */
+    *strrchr(url, '?') = '\0'; /* the file is not made */
     if (stat(url + strlen("sqlite:"), &found) != 0) {
-        return firn__fail(error, FIRN_ESTORE,
-                          "there is no reserve at %.120s: set reserve_path as the processes have it",
-                          url + strlen("sqlite:"));
+        return firn__fail(
+            error, FIRN_ESTORE,
+            "there is no reserve at %.120s: set reserve_path as the processes have it",
+            url + strlen("sqlite:"));
     }
     code = firn_store_open(&store, url, &options, error);
     if (code == FIRN_OK) {

@@ -34,10 +34,25 @@ int64_t firn__machine_steady_ns(const firn__machine *machine) {
     return now;
 }
 
+/* The pause is one of the process, so its clock is the system's. */
+bool firn__machine_is_paused(const firn__machine *machine) {
+    return machine->gen->clock == &firn__clock_system &&
+           firn__store_is_paused(firn__store_url(machine->shared));
+}
+
+void firn__machine_heard(const firn__machine *machine, int code) {
+    if (machine->gen->clock == &firn__clock_system) {
+        firn__store_pause(firn__store_url(machine->shared),
+                          code != FIRN_ESTORE && code != FIRN_EUNKNOWN);
+    }
+}
+
 int firn__machine_look(firn__machine *machine, firn__store_clock *clock, firn_error *error) {
     int code = firn__reach_read(machine->gen, machine->shared, clock, error);
+    firn__machine_heard(machine, code);
     if (code == FIRN_OK) {
         machine->clocked = true;
+        machine->recalled = false;
         machine->there = clock->least;
         machine->read_ns = firn__machine_steady_ns(machine);
     }
@@ -253,8 +268,9 @@ static int write_right(refilling *f, bool closes, bool *done_before, firn_error 
     return firn__machine_end(f->machine, code);
 }
 
-/* Everybody continues after the guard, which is later than every reserve. */
-static void declare_loss(firn__machine *machine) {
+/* Everybody continues after the guard, which is later than every reserve. Not FIRN_OK: nobody else
+ * knows of the loss, so nothing of the reserve may be used. */
+static int declare_loss(firn__machine *machine) {
     const firn_relabel loss = {FIRN_ALL_NAMES, FIRN__GONE_BACK, FIRN__GONE_BACK, 0, false};
     firn_error error = {0};
     int64_t floor;
@@ -264,6 +280,7 @@ static void declare_loss(firn__machine *machine) {
                      "shows%s%s",
                      machine->gen->ns, code == FIRN_OK ? "" : ": ",
                      code == FIRN_OK ? "" : error.text);
+    return code;
 }
 
 /* The refill was refused. Is the mark ours, or has another process of this machine raised it? */
@@ -281,8 +298,10 @@ static int judge_busy(refilling *f, firn_mark *held, firn_error *error) {
         return FIRN_OK; /* another process did, or has given the right back */
     }
     if (continues && mark->high < f->before.end) {
-        declare_loss(f->machine);
-        return FIRN_EBUSY;
+        if (declare_loss(f->machine) != FIRN_OK) {
+            code = write_right(f, true, &unused, error);
+        }
+        return code == FIRN_OK ? FIRN_EBUSY : code;
     }
     if ((continues && mark->grant != 0 && mark->grant != f->before.grant) ||
         (!continues && now.state == FIRN__RIGHT_OPEN)) {
@@ -466,10 +485,10 @@ int firn__machine_give_back(firn__machine *machine, firn_error *error) {
     code = code == FIRN_OK ? firn__machine_identify(machine, true, error) : code;
     if (code == FIRN_OK) {
         /* Even if the file is an older copy, and nothing shows that: no window ends later. */
-        code = firn__reach_slot(
-            gen, &clock.most,
-            FIRN__MACHINE_WINDOW_MS + gen->keys.max_lead_ms + gen->keys.max_skew_ms, 3, &least,
-            error);
+        code = firn__reach_slot(gen, &clock.most,
+                                FIRN__MACHINE_WINDOW_MS + gen->keys.max_lead_ms +
+                                    gen->keys.max_skew_ms,
+                                3, &least, error);
     }
     if (code == FIRN_OK) {
         code = firn__machine_nodes(machine, &list, error);
@@ -486,20 +505,12 @@ int firn__machine_give_back(firn__machine *machine, firn_error *error) {
 /* A full list is one of several. */
 int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *error) {
     firn__machine_list list;
-    size_t shut;
     int code;
     do {
-        shut = 0;
-        code = firn__machine_nodes(machine, &list, error);
-        const bool full = code == FIRN_ERANGE;
-        code = full ? FIRN_OK : code;
+        code = firn__machine_rights(machine, least, &list, error);
         for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
-            if (list.node[i].right.ceiling > least) {
-                code = firn__machine_shut(machine, list.node[i].key, INT64_MAX, error);
-                shut++;
-            }
+            code = firn__machine_shut(machine, list.node[i].key, INT64_MAX, error);
         }
-        code = code == FIRN_OK && full && shut == 0 ? FIRN_ERANGE : code;
     } while (code == FIRN_OK && list.more);
     return code == FIRN_OK ? firn__machine_strike_all(machine, error) : code;
 }
@@ -511,11 +522,10 @@ int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *er
 static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__binding *binding,
                         firn_error *error) {
     if (seen->losses < binding->losses) { /* of some engines the count is only "now" */
-        if (seen->origin != 0) {
-            declare_loss(machine);
-        }
         binding->losses = seen->losses;
-        return FIRN_OK;
+        return seen->origin == 0 || declare_loss(machine) == FIRN_OK
+                   ? FIRN_OK
+                   : firn__machine_shut_all(machine, -1, error);
     }
     if (!seen->ns_known || seen->ns_losses != seen->losses) {
         return FIRN_OK; /* nobody has set the floor yet */
@@ -533,7 +543,7 @@ static int compare_marks(firn__machine *machine, bool *are_lost, firn_error *err
     for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
         code = firn__store_known(machine->shared, machine->gen->ns, list.node[i].key, &seen, error);
         if (code == FIRN_OK && seen.mark.high < list.node[i].right.end) {
-            firn__right now; /* it may have been given back meanwhile */
+            firn__right now; /* the right may have been given back since */
             code = read_right(machine, list.node[i].key, &now, error);
             *are_lost |= code == FIRN_OK && !is_changed(&now, &list.node[i].right);
         }
@@ -557,7 +567,7 @@ int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error
     }
     const firn__binding before = binding;
     if (are_lost) { /* another store, or an older copy */
-        declare_loss(machine);
+        (void)declare_loss(machine);
         code = firn__machine_shut_all(machine, -1, error);
     } else if (binding.origin != 0 && origin != binding.origin) {
         firn__gen_notice(

@@ -12,11 +12,11 @@
 
 /* How far the clocks of the servers of one store may differ: the guard is so much later than the
  * limit of a reach. */
-#define APART_MS   1000
-#define SHORT_MS   14000  /* the limit of the default reach, and of windows from a reserve, */
-#define LONG_MS    614000 /* and of windows of 10 min */
-#define KNOWN_MS   540000 /* see guard_absent() */
-#define LEAST_MS   1000    /* of a window whose length nobody has set */
+#define APART_MS 1000
+#define SHORT_MS 14000  /* the limit of the default reach, and of windows from a reserve, */
+#define LONG_MS  614000 /* and of windows of 10 min */
+#define KNOWN_MS 540000 /* see guard_absent() */
+#define LEAST_MS 1000   /* of a window whose length nobody has set */
 /* The present tick, and the rounding of window and lead to whole ticks. */
 #define ROUNDED_TICKS 3
 
@@ -122,8 +122,8 @@ static int guard_absent(const firn_gen *gen, const firn__store_clock *seen, firn
     const int64_t known_ns = atomic_load_explicit(&gen->live->any.known_ns, memory_order_relaxed);
     int64_t longest;
     request->guard_known_ms = known_ns == 0 ? 0 : known_ns / 1000000 + KNOWN_MS;
-    int code = firn__reach_slot(gen, &seen->most, LONG_MS + APART_MS, ROUNDED_TICKS + 1, &longest,
-                                error);
+    int code =
+        firn__reach_slot(gen, &seen->most, LONG_MS + APART_MS, ROUNDED_TICKS + 1, &longest, error);
     request->guard_more = longest > request->guard ? longest - request->guard : 0;
     return code;
 }

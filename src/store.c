@@ -3,10 +3,12 @@
  * every call of a store. Knows no generator, and of an engine only the name. */
 #include "store.h"
 
+#include "clock.h"
 #include "confined.h"
 #include "engine.h"
 #include "error.h"
 #include "fork_memory.h"
+#include "hash.h"
 #include "module.h"
 
 #include <errno.h>
@@ -315,6 +317,44 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     strcpy(store->url, shown);
     *out = store;
     return FIRN_OK;
+}
+
+/* ---- stores that do not answer --------------------------------------------------------------- */
+
+#define PAUSE_MS 10000
+
+/* By a number of the URL. Two stores with one place have no pause in turn. */
+static struct {
+    _Atomic uint64_t url;
+    _Atomic int64_t until_ms; /* CLOCK_BOOTTIME */
+} pauses[16];
+
+static int64_t steady_now_ms(void) {
+    int64_t now_ns = 0;
+    (void)firn__clock_system.steady(NULL, &now_ns);
+    return now_ns / 1000000;
+}
+
+void firn__store_pause(const char *url, bool answers) {
+    const uint64_t sum = firn__hash(FIRN__HASH_START, url, strlen(url));
+    const size_t i = sum % (sizeof pauses / sizeof *pauses);
+    if (!answers || atomic_load_explicit(&pauses[i].url, memory_order_relaxed) == sum) {
+        atomic_store_explicit(&pauses[i].until_ms, answers ? 0 : steady_now_ms() + PAUSE_MS,
+                              memory_order_relaxed);
+        atomic_store_explicit(&pauses[i].url, sum, memory_order_relaxed);
+    }
+}
+
+bool firn__store_is_paused(const char *url) {
+    const uint64_t sum = firn__hash(FIRN__HASH_START, url, strlen(url));
+    const size_t i = sum % (sizeof pauses / sizeof *pauses);
+    return atomic_load_explicit(&pauses[i].url, memory_order_relaxed) == sum &&
+           atomic_load_explicit(&pauses[i].until_ms, memory_order_relaxed) > steady_now_ms();
+}
+
+bool firn__store_was_away(const char *url) {
+    char engine[32], shown[URL_SIZE];
+    return split_url(engine, shown, url, NULL) == FIRN_OK && firn__store_is_paused(shown);
 }
 
 int firn__store_open_later(firn_store **out, const char *url, const firn_store_options *options,

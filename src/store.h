@@ -19,6 +19,12 @@ int firn__store_open_later(firn_store **store, const char *url, const firn_store
 int firn__store_known(firn_store *store, const char *ns, const char *key, firn_records *seen,
                       firn_error *error);
 
+/* A store of this URL (as firn__store_url has it) that did not answer is not asked again for 10 s by
+ * any reserve of this process: a call may hang for a second, and windows must be renewed. */
+void firn__store_pause(const char *url, bool answers);
+bool firn__store_is_paused(const char *url);
+/* The same, of a URL as it is given. */
+bool firn__store_was_away(const char *url);
 /* Forgets what this handle reserved of a key: another process of the machine has given it back. */
 void firn__store_forget(firn_store *store, const char *ns, const char *key);
 

@@ -699,7 +699,8 @@ static void closed_rights_do_not_hide_open_ones(void **state) {
     assert_int_equal(list.count, 1);
     assert_string_equal(list.node[0].key, key_of(gen));
     for (int i = 0; i < FIRN__MACHINE_NODES; i++) {
-        const firn__right right = {.state = FIRN__RIGHT_OPEN, .ceiling = 5, .first = 1, .end = 5};
+        const int64_t end = slot_now(gen) + 9;
+        const firn__right right = {.state = FIRN__RIGHT_OPEN, .ceiling = end, .end = end};
         snprintf(key, sizeof key, "%d", 0x10000 + i);
         write_right_of(gen, key, &right);
     }
@@ -1242,6 +1243,84 @@ static void a_job_holds_no_reserve(void **state) {
     assert_non_null(strstr(error.text, "a job holds no reserve"));
 }
 
+/* The loss cannot be declared in a store of a program, so nobody else keeps away from the slots. */
+static void a_loss_that_cannot_be_declared_closes_the_right(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    const firn__right right = right_of(gen, key);
+    const firn_mark mine = {right.end, right.grant};
+    assert_int_equal(firn_store_give_back(world.log.real, "r", key, &mine, right.first + 8, NULL),
+                     FIRN_OK);
+    pass(&world.clock, 5 * MINUTE);
+    takes(gen);
+    assert_non_null(strstr(world.notice, "has lost reservations"));
+    assert_int_equal(right_of(gen, key).epoch,
+                     1); /* it was closed; the store may grant another one */
+    assert_true(right_of(gen, key).grant != right.grant);
+    closed(gen);
+}
+
+/* More than the list has room for, after many nodes were claimed. Their time is over. */
+static void rights_that_are_over_stop_nobody(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = process_of(file, "reserve_nodes=2");
+    takes(gen);
+    for (int i = 0; i < FIRN__MACHINE_NODES + 9; i++) {
+        const firn__right right = {
+            .state = FIRN__RIGHT_OPEN, .ceiling = 5, .first = 1, .end = 5, .boot = 1};
+        snprintf(key, sizeof key, "00%d", i);
+        write_right_of(gen, key, &right);
+    }
+    assert_int_equal(run_for(gen, 5 * MINUTE, SECOND), 300);
+    away = true;
+    firn_gen *other = process_of(file, "reserve_nodes=2");
+    closed(other);
+    assert_in_range(run_for(gen, HOUR, SECOND), 58 * 60, 3600);
+    closed(gen);
+}
+
+/* A machine that booted without its store believed its own clock, which is then set right. */
+static void a_clock_that_is_corrected_after_a_boot_is_believed(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    pass(&world.clock, 10 * MINUTE);
+    away = true;
+    reboot(gen);
+    step(&world.clock, 5 * SECOND);
+    denied_process(file, "", FIRN_EBUSY, "in use");
+    pass(&world.clock, 12 * SECOND);
+    gen = process();
+    takes(gen);
+    step(&world.clock, -5 * SECOND);
+    int failed = 0;
+    for (int s = 0; s < 60; s++) {
+        pass(&world.clock, SECOND);
+        failed += take(gen, NULL) != FIRN_OK;
+    }
+    assert_in_range(failed, 0, 12);
+    nothing_twice();
+    closed(gen);
+}
+
+/* A call of a store that hangs takes a second, and a process may have many reserves. */
+static void a_store_that_does_not_answer_is_left_alone(void **state) {
+    (void)state;
+    assert_false(firn__store_is_paused("redis://one"));
+    firn__store_pause("redis://one", false);
+    assert_true(firn__store_is_paused("redis://one"));
+    assert_true(firn__store_was_away("redis://one"));
+    assert_false(firn__store_is_paused("redis://another"));
+    firn__store_pause("redis://another", true);
+    assert_true(firn__store_is_paused("redis://one"));
+    firn__store_pause("redis://one", true);
+    assert_false(firn__store_is_paused("redis://one"));
+}
+
 /* Made again after a loss, by somebody who does not want a reach of 1 h and waits less for it. */
 static void a_namespace_with_another_reach_closes_the_reserve(void **state) {
     (void)state;
@@ -1377,7 +1456,7 @@ static void a_pending_refill_is_not_given_back(void **state) {
     kill_process(gen);
 }
 
-/* Nor a refill that was sent twice, of which a copy may be under way. */
+/* Nor a refill that was sent twice: a copy may be under way. */
 static void a_refill_that_was_sent_twice_is_not_given_back(void **state) {
     (void)state;
     firn_gen *gen = process_of(file, "reserve_nodes=1");
@@ -1420,7 +1499,7 @@ static void a_refill_of_a_right_that_is_given_back_is_not_sent(void **state) {
 static firn_gen *taker;
 static int lost_ids;
 
-/* While the store hears of it, a process of the machine goes on, and another machine gets the node. */
+/* While the store hears of it, a process of the machine continues, and another machine gets the node. */
 static void take_meanwhile(void) {
     void (*act)(void) = at_give_back;
     at_give_back = NULL;
@@ -1467,9 +1546,9 @@ static void a_right_is_closed_before_the_store_hears_of_it(void **state) {
 
 /* ---- random lives ---------------------------------------------------------------------------- */
 
-/* Ticks of a second, and few nodes: what is used twice is issued twice. */
+/* Ticks of a second, and few nodes: two holders of one node issue the same IDs. */
 #define LIFE_LAYOUT "time:32/s@@2024-01-01 node:3 sequence:3"
-#define LIFE_KEYS "ns=r reach=1h reserve=2min reserve_nodes=2 unsafe=1 max_wait=0 reserve_path=%s"
+#define LIFE_KEYS   "ns=r reach=1h reserve=2min reserve_nodes=2 unsafe=1 max_wait=0 reserve_path=%s"
 enum { MACHINES = 3, PROCESSES = 3, LIFE_STEPS = 600 };
 
 typedef struct life {
@@ -1585,8 +1664,8 @@ static void random_lives_repeat_nothing(void **state) {
         for (int i = 0; i < LIFE_STEPS; i++) {
             live_on(&self);
         }
-        print_message("# seed %" PRIu64 ": %zu IDs, %d give backs, %zu copies\n", seed, issued, told,
-                      self.copies);
+        print_message("# seed %" PRIu64 ": %zu IDs, %d give backs, %zu copies\n", seed, issued,
+                      told, self.copies);
         nothing_twice();
         for (size_t m = 0; m <= MACHINES; m++) {
             for (size_t p = 0; p < PROCESSES; p++) {
@@ -1676,6 +1755,10 @@ int main(int count, char **words) {
         TEST(a_store_without_a_place_has_no_reserve),
         TEST(a_job_holds_no_reserve),
         TEST(a_namespace_with_another_reach_closes_the_reserve),
+        TEST(a_loss_that_cannot_be_declared_closes_the_right),
+        TEST(rights_that_are_over_stop_nobody),
+        TEST(a_clock_that_is_corrected_after_a_boot_is_believed),
+        TEST(a_store_that_does_not_answer_is_left_alone),
         TEST(a_reserve_is_given_back),
         TEST(without_its_store_nothing_is_given_back),
         TEST(a_pending_refill_is_not_given_back),

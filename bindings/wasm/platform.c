@@ -388,6 +388,15 @@ int firn__store_open_later(firn_store **store, const char *url, const firn_store
     return firn_store_open(store, url, options, error);
 }
 
+bool firn__store_was_away(const char *url) {
+    (void)url;
+    return false;
+}
+
+void firn__store_pause(const char *url, bool answers) {
+    (void)url, (void)answers;
+}
+
 int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error) {
     (void)module_dir;
     return gen->keys.reserve_ms == 0 ? FIRN_OK : no_store(error);

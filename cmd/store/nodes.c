@@ -247,8 +247,7 @@ static void put_floors(session *s, const node_listing *list) {
                      "%s issues nothing before %s, %s, because the store lost reservations: "
                      "wait\n(if a clock was wrong, and the time is over %d s ahead: "
                      "firn nodes floor '%s')\n",
-                     guarded->ns, guarded->floor, guarded->distance, guarded->guard_s,
-                     guarded->ns);
+                     guarded->ns, guarded->floor, guarded->distance, guarded->guard_s, guarded->ns);
     }
 }
 

@@ -23,9 +23,9 @@ static void print_node(const reserve_listing *list, const firn_holding *holding,
     char text[FIRN_TIME_SIZE], distance[40];
     firn_time_format(text, until, 0);
     if (s->option[OPTION_JSON] != NULL) {
-        json_line(&s->out, json_pack("{s:s, s:s, s:s, s:I}", "ns", holding->ns, "node",
-                                     holding->key, "until", text, "left_s",
-                                     (json_int_t)(until->sec - list->now.sec)));
+        json_line(&s->out,
+                  json_pack("{s:s, s:s, s:s, s:I}", "ns", holding->ns, "node", holding->key,
+                            "until", text, "left_s", (json_int_t)(until->sec - list->now.sec)));
         return;
     }
     if (list->count == 0) {

@@ -618,12 +618,13 @@ typedef struct firn_status {
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
-/* Gives back to the store what the machine's reserve has left of the generator's namespace. Stop the
- * other processes of the machine first: those that go on fill it again. Returns FIRN_EUSAGE if the
- * generator has no reserve, FIRN_ESTORE if the store is away; then nothing has changed. Any thread. */
+/* Gives back to the store the rest of the reserve of this machine in the generator's namespace. Stop
+ * the other processes of the machine first: a process that continues fills it again. Returns
+ * FIRN_EUSAGE if the generator has no reserve, FIRN_ESTORE if the store is away; then nothing has
+ * changed. Any thread. */
 FIRN_API int firn_reserve_give_back(firn_gen *gen, firn_error *error);
 /* Visits each node of a reserve's file (NULL: the default one of the user), also one whose time is
- * over: its namespace, layout and key, and in `mark.high` the end of what the machine holds. Stops
+ * over: its namespace, layout and key, and in `mark.high` the end of the machine's slots. Stops
  * if `visit` returns another value than 0, and returns it. FIRN_ESTORE: there is no such file. */
 FIRN_API int firn_reserve_list(const char *path, firn_visit *visit, void *context,
                                firn_error *error);
