@@ -119,7 +119,7 @@ void firn__pending_read(firn__pending *pending, const firn_records *seen);
 /* Nodes of the reserve with open rights. */
 typedef struct firn__machine_list {
     size_t count;
-    bool more;     /* there are more, with ceilings that are no later */
+    bool more;     /* there are more, with earlier ceilings */
     int64_t least; /* the ceiling of each is above this slot */
     struct {
         char key[FIRN_KEY_SIZE];

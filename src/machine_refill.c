@@ -268,8 +268,8 @@ static int write_right(refilling *f, bool closes, bool *done_before, firn_error 
     return firn__machine_end(f->machine, code);
 }
 
-/* Everybody continues after the guard, which is later than every reserve. Not FIRN_OK: nobody else
- * knows of the loss, so nothing of the reserve may be used. */
+/* Everybody continues after the guard, which is later than every reserve. Not FIRN_OK: the store
+ * does not know the loss, so nothing of the reserve may be used. */
 static int declare_loss(firn__machine *machine) {
     const firn_relabel loss = {FIRN_ALL_NAMES, FIRN__GONE_BACK, FIRN__GONE_BACK, 0, false};
     firn_error error = {0};

@@ -23,7 +23,7 @@ int firn__store_known(firn_store *store, const char *ns, const char *key, firn_r
  * any reserve of this process: a call may hang for a second, and windows must be renewed. */
 void firn__store_pause(const char *url, bool answers);
 bool firn__store_is_paused(const char *url);
-/* The same, of a URL as it is given. */
+/* The same, of a URL as a user gives it. */
 bool firn__store_was_away(const char *url);
 /* Forgets what this handle reserved of a key: another process of the machine has given it back. */
 void firn__store_forget(firn_store *store, const char *ns, const char *key);

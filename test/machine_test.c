@@ -1257,8 +1257,7 @@ static void a_loss_that_cannot_be_declared_closes_the_right(void **state) {
     pass(&world.clock, 5 * MINUTE);
     takes(gen);
     assert_non_null(strstr(world.notice, "has lost reservations"));
-    assert_int_equal(right_of(gen, key).epoch,
-                     1); /* it was closed; the store may grant another one */
+    assert_int_equal(right_of(gen, key).epoch, 1); /* closed; the store may grant another right */
     assert_true(right_of(gen, key).grant != right.grant);
     closed(gen);
 }

@@ -33,6 +33,33 @@ same "without a reserve it is refused" 3 $?
 check "with the reason" test "${refusal#*Connection refused}" != "$refusal"
 test/engine restart "$engine"
 check "the reserve is refilled when the store is back" await refilled
+
+# The command: what is in hand, and giving it back.
+held() {
+    "$FIRN" reserve "reserve_path=$TMPDIR/$1" --json 2>&1
+}
+same "two nodes are in hand" "out out" "$(held reserve.db | jq -rs '[.[].ns] | join(" ")')"
+check "for ten seconds at most" test "$(held reserve.db | jq -s '[.[].left_s] | max')" -le 10
+held none.db >"$TMPDIR/none"
+same "there is no reserve in another file" "3 1" "$? $(grep -c 'there is no reserve at' "$TMPDIR/none")"
+hour="ns=hour reach=1h reserve=1h store=$url reserve_path=$TMPDIR/hour.db"
+give_back() {
+    # shellcheck disable=SC2086
+    "$FIRN" reserve give-back snowflake $hour 2>&1
+}
+# shellcheck disable=SC2086
+check "a reserve of an hour is filled" "$FIRN" new snowflake $hour mode=window
+check "it lasts for nearly an hour" test "$(held hour.db | jq -s '[.[].left_s] | min')" -ge 3000
+same "a person reads the same" 2 "$("$FIRN" reserve "reserve_path=$TMPDIR/hour.db" | grep -c '^hour ')"
+test/engine halt "$engine"
+give_back >"$TMPDIR/back"
+same "without the store nothing is given back" "3 2" "$? $(held hour.db | wc -l)"
+test/engine restart "$engine"
+check "with the store it is" give_back
+same "nothing is in hand then" "" "$(held hour.db)"
+same "the nodes are reserved for seconds only" "2 0" \
+    "$("$FIRN" nodes ns=hour "store=$url" | grep -c '^hour ') $("$FIRN" nodes ns=hour "store=$url" | grep -c 'min ahead')"
+same "no loss is noticed" 0 "$("$FIRN" nodes "store=$url" | grep -c 'lost reservations')"
 same "no ID was issued twice" "" "$(sort "$TMPDIR/ids" | uniq -d)"
 test/engine stop "$engine"
 finish

@@ -62,10 +62,19 @@ check "the reserve has its nodes" await in_hand
 test/engine halt "$place"
 check "without its store it issues" answers 20
 check "and stays ready" ready
+metric() {
+    curl -sf "http://$http/metrics" | awk -v name="firn_generator_$1{" 'index($0, name) == 1 { print int($2) }'
+}
+check "metrics say how long the reserve lasts" [ "$(metric reserve_seconds)" -ge 3000 ]
+check "and that it was refilled" [ "$(metric reserve_refills_total)" -ge 2 ]
+failed_refills() {
+    [ "$(metric reserve_failures_total)" -ge 1 ]
+}
 stop_server TERM
 begin
 check "it starts without its store" await ready
 check "and issues" answers 20
+check "its metrics count the refills that fail" await failed_refills
 for _ in 1 2 3; do
     kill -KILL "$server"
     wait "$server" 2>/dev/null
@@ -78,6 +87,14 @@ status=$(curl -s -o "$TMPDIR/refusal" -w '%{http_code}' -m 60 "http://$http/v1/s
 check "integers are refused" [ "$status" -ge 400 ]
 test/engine restart "$place" >/dev/null
 check "when the store is back, it issues" answers 20
+# Given back by the command, while the server continues: the server fills it again, which looks like no loss.
+check "another process gives the reserve back" "$FIRN" reserve give-back snowflake ns=orders reach=1h reserve=1h unsafe=1 \
+    reserve_nodes=4 "reserve_path=$TMPDIR/reserve.db" --store "$url"
+filled_again() {
+    answers 1 && [ "$(metric reserve_seconds)" -ge 3000 ]
+}
+check "the server fills it again" await filled_again
+same "and notices no loss" 0 "$("$FIRN" nodes --store "$url" | grep -c 'lost reservations')"
 check "no ID is issued twice" none_twice 110
 stop_server TERM
 finish
