@@ -546,7 +546,9 @@ int firn__engine_known(void *self, firn_records *seen, firn_error *error) {
 }
 
 void firn__engine_forget(void *self, const char *ns, const char *key) {
-    set_mine(self, &(firn_records){.ns = ns, .key = key}, (firn_mark){0, 0});
+    engine *e = self;
+    firn__forget_last(&e->memory);
+    set_mine(e, &(firn_records){.ns = ns, .key = key}, (firn_mark){0, 0});
 }
 
 typedef struct guarded_visit {

@@ -34,12 +34,19 @@ static void note_end(firn__machine *machine, const firn__machine_list *list) {
                           memory_order_relaxed);
 }
 
-/* Nodes that can still grant; the others are closed or their time is over. */
-static uint64_t count_live(const firn__machine_list *list, int64_t present) {
+/* "firn nodes claim" may exclude a node that the reserve holds. */
+static bool is_allowed(const firn__machine *machine, const char *key) {
+    return firn__claimable_allows(machine->gen, strtoull(key, NULL, 10));
+}
+
+/* Nodes that can still grant; the others are closed, excluded, or their time is over. */
+static uint64_t count_live(const firn__machine *machine, const firn__machine_list *list,
+                           int64_t present) {
     uint64_t live = 0;
     for (size_t i = 0; i < list->count; i++) {
         const firn__right *right = &list->node[i].right;
-        live += right->state == FIRN__RIGHT_OPEN && right->ceiling > present;
+        live += right->state == FIRN__RIGHT_OPEN && right->ceiling > present &&
+                is_allowed(machine, list->node[i].key);
     }
     return live;
 }
@@ -73,14 +80,16 @@ static int tend_all(firn__machine *machine, int64_t present, firn_error *error) 
     firn__machine_list list;
     firn_mark held;
     int code = firn__machine_nodes(machine, &list, error);
-    const uint64_t live = code == FIRN_OK ? count_live(&list, present) : 0;
+    const uint64_t live = code == FIRN_OK ? count_live(machine, &list, present) : 0;
     const uint64_t wanted = (uint64_t)machine->gen->keys.reserve_nodes;
     uint64_t kept = 0;
     for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
         const firn__right *right = &list.node[i].right;
         const bool over = right->ceiling <= present;
-        if (over && live >= wanted) {
-            code = firn__machine_shut(machine, list.node[i].key, present, error);
+        const bool excluded = !is_allowed(machine, list.node[i].key);
+        if (excluded || (over && live >= wanted)) {
+            code = firn__machine_shut(machine, list.node[i].key, excluded ? INT64_MAX : present,
+                                      error);
             continue;
         }
         kept += !over;
@@ -90,7 +99,7 @@ static int tend_all(firn__machine *machine, int64_t present, firn_error *error) 
         }
     }
     code = code == FIRN_OK ? firn__machine_nodes(machine, &list, error) : code;
-    if (code == FIRN_OK && count_live(&list, present) < wanted) {
+    if (code == FIRN_OK && count_live(machine, &list, present) < wanted) {
         code = add_spare(machine, present, error);
     }
     if (firn__machine_nodes(machine, &list, NULL) == FIRN_OK) {
@@ -131,6 +140,9 @@ static int pass(firn__machine *machine, const firn_request *given, int64_t *firs
     firn_request request = *given;
     firn__store_clock clock;
     int code = FIRN_OK;
+    if (is_window(machine, given)) { /* the request has its last reservation */
+        firn__store_forget(machine->shared, request.ns, request.key);
+    }
     if (request.guard_tick_ns > 0) {
         code = firn__machine_look(machine, &clock, error);
         if (code == FIRN_OK) {
@@ -193,9 +205,6 @@ static int grant_elsewhere(firn__machine *machine, const firn_request *request, 
     firn__machine_list list;
     int64_t present;
     const firn_mark *own = &request->own, *mark = &machine->right.mark;
-    if (machine->right.state == FIRN__RIGHT_CLOSED) { /* maybe given back, by another process */
-        firn__store_forget(machine->shared, request->ns, request->key);
-    }
     if (own->high != 0) {
         return own->high == mark->high && own->grant == mark->grant
                    ? refuse_closed_right(machine, request, held, error)
@@ -206,7 +215,7 @@ static int grant_elsewhere(firn__machine *machine, const firn_request *request, 
         code = firn__machine_present(machine, &present, error);
     }
     if (code != FIRN_OK ||
-        count_live(&list, present) >= (uint64_t)machine->gen->keys.reserve_nodes) {
+        count_live(machine, &list, present) >= (uint64_t)machine->gen->keys.reserve_nodes) {
         return pass(machine, request, first, held, error);
     }
     code = firn__machine_refill(machine, request->key, request, held, error);
@@ -292,7 +301,8 @@ static int list_own(firn__machine *machine, firn_visit *visit, void *context, fi
                                       .key = list.node[i].key,
                                       .note = "",
                                       .mark = right->mark};
-        if (right->state == FIRN__RIGHT_OPEN && right->ceiling > present) {
+        if (right->state == FIRN__RIGHT_OPEN && right->ceiling > present &&
+            is_allowed(machine, list.node[i].key)) {
             code = visit(context, &holding);
         }
     }
@@ -485,6 +495,9 @@ static int begin_reserve(firn__machine *machine, firn_error *error) {
     if (code == FIRN_OK && !firn__machine_is_paused(machine)) {
         const int heard = firn__machine_identify(machine, true, NULL);
         firn__machine_heard(machine, heard);
+        if (heard == FIRN_OK) {
+            (void)firn__claimable_learn(machine->gen, machine->shared);
+        }
         if (heard == FIRN_OK && booted) { /* the store is there after all */
             code = firn__machine_bind(machine, &booted, error);
         }

@@ -407,10 +407,12 @@ int firn_reserve_list(const char *path, firn_visit *visit, void *context, firn_e
     }
     *strrchr(url, '?') = '\0'; /* the file is not made */
     if (stat(url + strlen("sqlite:"), &found) != 0) {
-        return firn__fail(
-            error, FIRN_ESTORE,
-            "there is no reserve at %.120s: set reserve_path as the processes have it",
-            url + strlen("sqlite:"));
+        return path == NULL
+                   ? FIRN_OK
+                   : firn__fail(
+                         error, FIRN_ESTORE,
+                         "there is no reserve at %.120s: set reserve_path as the processes have it",
+                         url + strlen("sqlite:"));
     }
     code = firn_store_open(&store, url, &options, error);
     if (code == FIRN_OK) {

@@ -386,9 +386,8 @@ static int refill_once(refilling *f, const firn_request *claim, firn_mark *held,
     if (code != FIRN_OK || f->needless) {
         return code;
     }
-    if (f->before.state == FIRN__RIGHT_CLOSED) { /* maybe given back, by another process */
-        firn__store_forget(f->machine->shared, f->machine->gen->ns, f->key);
-    }
+    /* The file remembers the last reservation. Another process may have given it back since. */
+    firn__store_forget(f->machine->shared, f->machine->gen->ns, f->key);
     code = write_down(f, error);
     if (code == FIRN_OK) {
         code = look_again(f, error);

@@ -625,7 +625,8 @@ FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
 FIRN_API int firn_reserve_give_back(firn_gen *gen, firn_error *error);
 /* Visits each node of a reserve's file (NULL: the default one of the user), also one whose time is
  * over: its namespace, layout and key, and in `mark.high` the end of the machine's slots. Stops
- * if `visit` returns another value than 0, and returns it. FIRN_ESTORE: there is no such file. */
+ * if `visit` returns another value than 0, and returns it. Without the default file, visits nothing.
+ * FIRN_ESTORE: there is no file of this path. */
 FIRN_API int firn_reserve_list(const char *path, firn_visit *visit, void *context,
                                firn_error *error);
 /* Gives the windows back and frees the generator, even if giving back fails; returns that error.

@@ -17,7 +17,7 @@ import tap
 FOLDER = "packaging/monitoring"
 TMPDIR = os.environ["TMPDIR"]
 SECTIONS = "\n[generator orders]\nscheme = snowflake\n[segment invoices]\nstart = 1000\n"
-RESERVE = "[generator kept]\nscheme = snowflake\nns = kept\nreach = 1h\nreserve = 1h\nunsafe = 1\nreserve_path = %s/reserve.db\n"
+RESERVE = "[generator kept]\nscheme = snowflake\nns = kept\nreach = 1h\nreserve = 1h\nreserve_path = %s/reserve.db\n"
 
 
 class Prometheus:
