@@ -533,19 +533,44 @@ static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__
     return firn__machine_shut_all(machine, seen->floor, error);
 }
 
-/* The rights are read before the marks, so a mark below a right's end is an older one. */
+/* The mark of a right that nobody else has is its own, or that of its pending refill. A mark below it
+ * is an older one: *are_lost. Of any other mark the store knows another holder, and the right is
+ * closed. The rights are read before the marks, so a right that has changed says nothing. */
+static int compare_mark(firn__machine *machine, const char *key, const firn__right *right,
+                        bool *are_lost, firn_error *error) {
+    char name[FIRN_KEY_SIZE];
+    firn_records seen, written;
+    firn__right now;
+    firn__pending pending = {0};
+    int code = firn__store_known(machine->shared, machine->gen->ns, key, &seen, error);
+    if (code != FIRN_OK || (seen.mark.high == right->end && seen.mark.grant == right->grant)) {
+        return code;
+    }
+    code = firn__machine_begin(machine, &written, firn__pending_key(name, key), error);
+    if (code == FIRN_OK) {
+        firn__pending_read(&pending, &written);
+        code = firn__machine_end(machine, FIRN_OK);
+    }
+    code = code == FIRN_OK ? read_right(machine, key, &now, error) : code;
+    if (code != FIRN_OK || is_changed(&now, right) ||
+        (pending.grant != 0 && seen.mark.grant == pending.grant)) {
+        return code;
+    }
+    if (seen.mark.high < right->end) {
+        *are_lost = true;
+        return FIRN_OK;
+    }
+    firn__gen_notice(machine->gen, "node %s of %.60s has another holder: its reserve is closed",
+                     key, machine->gen->ns);
+    return firn__machine_shut(machine, key, INT64_MAX, error);
+}
+
 static int compare_marks(firn__machine *machine, bool *are_lost, firn_error *error) {
     firn__machine_list list;
-    firn_records seen;
     int code = firn__machine_nodes(machine, &list, error);
     *are_lost = false;
     for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
-        code = firn__store_known(machine->shared, machine->gen->ns, list.node[i].key, &seen, error);
-        if (code == FIRN_OK && seen.mark.high < list.node[i].right.end) {
-            firn__right now; /* the right may have been given back since */
-            code = read_right(machine, list.node[i].key, &now, error);
-            *are_lost |= code == FIRN_OK && !is_changed(&now, &list.node[i].right);
-        }
+        code = compare_mark(machine, list.node[i].key, &list.node[i].right, are_lost, error);
     }
     return code;
 }
