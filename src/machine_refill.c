@@ -533,9 +533,9 @@ static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__
     return firn__machine_shut_all(machine, seen->floor, error);
 }
 
-/* The mark of a right that nobody else has is its own, or that of its pending refill. A mark below it
- * is an older one: *are_lost. Of any other mark the store knows another holder, and the right is
- * closed. The rights are read before the marks, so a right that has changed says nothing. */
+/* The store's mark of a node is the right's end, or the end of the pending refill. A mark below the
+ * right's end is an older one: *are_lost. Of any other mark the store knows another holder, and the
+ * right is closed. The rights are read before the marks, so a right that has changed says nothing. */
 static int compare_mark(firn__machine *machine, const char *key, const firn__right *right,
                         bool *are_lost, firn_error *error) {
     char name[FIRN_KEY_SIZE];
