@@ -127,7 +127,7 @@ static void put_commands(output *out, bool lab) {
 }
 
 void command_list(session *s) {
-    output_text(&s->out, "usage: firn COMMAND ... (`firn COMMAND --help` lists its options)\n\n");
+    output_text(&s->out, "usage: firn COMMAND ... (`firn COMMAND --help` lists its options)\n");
     put_commands(&s->out, false);
     output_text(&s->out,
                 "\n"
