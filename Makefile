@@ -69,7 +69,7 @@ test-store:
 known-packages:
 	BUILD=$(BUILD) spec/known/run
 
-# The lines for Knex and TypeORM of bindings/node/README.md with the real ones: needs the npm registry.
+# The lines for ORMs of bindings/node/README.md with the real packages: needs the npm registry.
 known-frameworks: all
 	BUILD=$(BUILD) test/frameworks/run
 

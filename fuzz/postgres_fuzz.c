@@ -27,6 +27,7 @@ static bool lie_broken, lie_inside;
 #define PQstatus(db)                    (lie_broken ? CONNECTION_BAD : CONNECTION_OK)
 #define PQfinish(db)                    ((void)(db))
 #define PQerrorMessage(db)              "a reason"
+#define PQsetErrorVerbosity(db, more)   ((void)(db))
 #define PQserverVersion(db)             150000
 #define PQconndefaults()                ((PQconninfoOption *)NULL)
 #define PQconninfoFree(all)             ((void)(all))

@@ -32,8 +32,6 @@ int module_no_memory(firn_error *error);
 /* FIRN_EUNKNOWN: a write was sent, and it is unknown whether it was carried out. */
 int module_unknown(firn_error *error, const char *where, const char *why);
 int module_unreachable(firn_error *error, const char *where, const char *why);
-/* The same, since no answer came in connect_timeout. */
-int module_late(firn_error *error, const char *where, int64_t connect_ms);
 /* Returns `code`, or `to` if it is `from`; the error gets that code too. */
 int module_replace_code(firn_error *error, int code, int from, int to);
 
@@ -138,6 +136,8 @@ bool module_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t deadl
 /* Sleeps a random time before round 1, 2, ... of a conflict with other writers: longer each round,
  * at most 32 ms. */
 void module_sleep_randomly(int round);
+/* Sleeps a random time of at most most_ms. */
+void module_sleep_below(int64_t most_ms);
 /* A random number from the kernel, never 0. FIRN_ESYSTEM. */
 int module_random(uint64_t *out, firn_error *error);
 
@@ -214,6 +214,9 @@ typedef struct module_link {
     firn_error failure; /* of the last connection that failed */
     size_t host;        /* the last one reached */
     module_lookup *lookups[MODULE_HOSTS_MAX];
+    bool opening; /* module_open connects */
+    bool patient; /* the URL has no connect_timeout: opening has the time of wait_ms */
+    bool busy;    /* the last connection failed, and may succeed later */
     int64_t end_ms, open_end_ms; /* deadline of the verb; of opening */
     int shares;                  /* verbs still to come that share the time of opening */
 } module_link;
@@ -229,8 +232,10 @@ int module_open(void **self, const module_engine *engine, const char *url,
 void module_close(void *self);
 const char *module_caution(void *self);
 /* A `ready`: replaces a connection that the server closed while it was idle, as nothing was sent on
- * it. */
+ * it. While a store opens, a busy server is asked again until wait_ms of the options has passed. */
 int module_ready(void *self, firn_error *error);
+/* module_unreachable for a server that did not answer in time. */
+int module_late(module_link *link, const char *where, firn_error *error);
 
 /* Starts a verb. True: this is a forked child, and the connection is its parent's. */
 bool module_link_begin(module_link *link);

@@ -2,7 +2,6 @@
 /* Errors with the same words in all modules. */
 #include "module.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 int module_advise(firn_error *error, int code, int cure, const char *format, ...) {
@@ -38,13 +37,6 @@ int module_unreachable(firn_error *error, const char *where, const char *why) {
         "store " FIRN__VALUE(
             "%.60s") " cannot be reached (%.88s): check its host name, port and login",
         where, why);
-}
-
-int module_late(firn_error *error, const char *where, int64_t connect_ms) {
-    char why[88];
-    snprintf(why, sizeof why,
-             "no answer in connect_timeout=%" PRId64 "ms; raise it for a busy server", connect_ms);
-    return module_unreachable(error, where, why);
 }
 
 int module_replace_code(firn_error *error, int code, int from, int to) {

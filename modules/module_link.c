@@ -2,6 +2,7 @@
 /* A handle of a shared store: its URL, its deadlines, its connection to one of several hosts. */
 #include "module.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,9 @@
 /* Below half of the shortest window on a shared store: IDs are left while a renewal waits. */
 #define TIMEOUT_MS      1000
 #define TIMEOUT_MOST_MS 600000
+/* Between two attempts to open a store whose server is busy. */
+#define FIRST_NAP_MS 20
+#define MOST_NAP_MS  160
 
 const module_points firn__module_points[] = {
     [FIRN_VERB_RESERVE] = {"reserve.before", "reserve.sent", "reserve.committed"},
@@ -38,6 +42,7 @@ int module_link_read(module_link *link, const char *url, const firn_store_option
         code = module_param_numbers(&link->url, numbers, 3, error);
     }
     link->unsafe = unsafe != 0 || link->options.unsafe;
+    link->patient = module_param(&link->url, "connect_timeout") == NULL;
     if (code == FIRN_OK) {
         module_link_deadline(link);
         link->open_end_ms = link->end_ms;
@@ -90,7 +95,9 @@ int module_open(void **self, const module_engine *engine, const char *url,
         code = module_params_done(&link->url, engine->parameters, error);
     }
     if (code == FIRN_OK && engine->ready != NULL) {
+        link->opening = true;
         code = engine->ready(link, error);
+        link->opening = false;
     }
     if (code != FIRN_OK) {
         module_close(link);
@@ -107,9 +114,14 @@ const char *module_caution(void *self) {
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
+/* How long the caller waits. */
+static int64_t wait_of(const module_link *link) {
+    return link->options.wait_ms > 0 ? link->options.wait_ms : WAIT_MS;
+}
+
 void module_link_deadline(module_link *link) {
     const int64_t now_ms = module_now_ms(), least_ms = link->connect_ms + link->timeout_ms;
-    const int64_t wait_ms = link->options.wait_ms > 0 ? link->options.wait_ms : WAIT_MS;
+    const int64_t wait_ms = wait_of(link);
     link->end_ms = now_ms + (wait_ms > least_ms ? wait_ms : least_ms);
     if (link->shares > 0 && link->shares-- > 0 && link->open_end_ms > now_ms) {
         const int64_t answered_ms = now_ms + link->timeout_ms;
@@ -231,10 +243,21 @@ int module_link_try_names(module_link *link, const char *names, int64_t deadline
     return FIRN_OK;
 }
 
-/* Tries the host reached last, then the others in order, each with its share of connect_ms. */
-static int connect_any(module_link *link, firn_error *error) {
+int module_late(module_link *link, const char *where, firn_error *error) {
+    char why[88];
+    const int64_t wait_ms = wait_of(link);
+    const bool waited = link->opening && link->patient && wait_ms > link->connect_ms;
+    snprintf(why, sizeof why, "no answer in %s=%" PRId64 "ms; raise it for a busy server",
+             waited && link->options.wait_ms > 0 ? "max_wait" : "connect_timeout",
+             waited ? wait_ms : link->connect_ms);
+    link->busy = link->patient;
+    return module_unreachable(error, where, why);
+}
+
+/* Tries the host reached last, then the others in order, each with its share of limit_ms. */
+static int connect_once(module_link *link, int64_t limit_ms, firn_error *error) {
     size_t hosts = link->url.host_count > 0 ? link->url.host_count : 1;
-    int64_t end_ms = module_now_ms() + link->connect_ms;
+    int64_t end_ms = module_now_ms() + limit_ms;
     int code = FIRN_ESTORE;
     for (size_t i = 0; i < hosts && code != FIRN_OK; i++) {
         size_t host = (link->host + i) % hosts;
@@ -248,6 +271,25 @@ static int connect_any(module_link *link, firn_error *error) {
         }
     }
     return code;
+}
+
+/* While a store opens, as often as its caller waits: each time with more time for an answer. */
+static int connect_any(module_link *link, firn_error *error) {
+    const int64_t end_ms = module_now_ms() + wait_of(link);
+    int64_t limit_ms = link->connect_ms, nap_ms = FIRST_NAP_MS;
+    while (true) {
+        link->busy = false;
+        int code = connect_once(link, limit_ms, error);
+        int64_t left_ms = end_ms - module_now_ms();
+        if (code == FIRN_OK || !link->busy || !link->opening || left_ms <= 0) {
+            return code;
+        }
+        module_sleep_below(nap_ms < left_ms ? nap_ms : left_ms);
+        nap_ms += nap_ms < MOST_NAP_MS ? nap_ms : 0;
+        limit_ms += link->patient ? limit_ms : 0;
+        left_ms = module_later(end_ms - module_now_ms(), link->connect_ms);
+        limit_ms = limit_ms < left_ms ? limit_ms : left_ms;
+    }
 }
 
 int module_link_waits(const module_link *link, firn_error *error) {

@@ -74,12 +74,16 @@ int module_random(uint64_t *out, firn_error *error) {
     return FIRN_OK;
 }
 
-void module_sleep_randomly(int round) {
-    unsigned most_us = 1000U << (round < 5 ? round : 5);
+void module_sleep_below(int64_t most_ms) {
     uint64_t random = 1;
     (void)module_random(&random, NULL);
-    const struct timespec nap = {0, (long)(random % most_us) * 1000};
+    const int64_t us = (int64_t)(random % (uint64_t)(most_ms * 1000));
+    const struct timespec nap = {us / 1000000, us % 1000000 * 1000};
     nanosleep(&nap, NULL);
+}
+
+void module_sleep_randomly(int round) {
+    module_sleep_below(INT64_C(1) << (round < 5 ? round : 5));
 }
 
 bool module_retry_waits(const module_retry *retry) {

@@ -93,6 +93,11 @@ static int find_name(mysql_store *store, const module_host *target, size_t host,
     return FIRN_OK;
 }
 
+/* Has the server, or the user, as many connections as it may? */
+static bool is_full(unsigned number) {
+    return number == 1040 || number == 1203 || number == 1226;
+}
+
 static int reach(mysql_store *store, size_t host, int64_t deadline_ms, firn_error *error) {
     const module_url *url = &store->link.url;
     const module_host *target = host < url->host_count ? &url->hosts[host] : NULL;
@@ -125,8 +130,17 @@ static int reach(mysql_store *store, size_t host, int64_t deadline_ms, firn_erro
                                          maria_resume(store, wanted, deadline_ms));
     }
     if (connected == NULL) {
-        return store->late ? module_late(error, where(store), store->link.connect_ms)
-                           : module_unreachable(error, where(store), mysql_error(store->db));
+        if (store->late) {
+            return module_late(&store->link, where(store), error);
+        }
+        if (is_full(mysql_errno(store->db))) {
+            store->link.busy = true;
+            return module_fail(error, FIRN_ESTORE,
+                               "store %.48s has no connection left (%.60s): raise "
+                               "max_connections, or the limit of its user",
+                               where(store), mysql_error(store->db));
+        }
+        return module_unreachable(error, where(store), mysql_error(store->db));
     }
     store->link.socket = (int)mysql_get_socket(store->db);
     /* this overrides the file: a session that the library replaces is not checked, and may be

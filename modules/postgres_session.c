@@ -57,6 +57,9 @@ static void drop(postgres_store *store) {
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
+#define NO_CONNECTION "53300"
+#define STARTS        "57P03"
+
 /* By SQLSTATE: what is wrong, and what to do. */
 static const struct {
     const char *state, *what, *cure;
@@ -69,7 +72,9 @@ static const struct {
      "see docs/reference/stores.md"},
     {"25006", "accepts no writes", "name the primary server"},
     {"53100", "has a full disk", "free space on the server"},
-    {"53300", "has no connection left", "raise max_connections"},
+    {NO_CONNECTION, "has no connection left",
+     "raise max_connections, or the CONNECTION LIMIT of the role or database"},
+    {STARTS, "accepts no connection yet", "wait until the server has started"},
     {"55P03", "has the row locked", "end the session that locks it (pg_locks)"},
     {"57014", "cancelled the statement", "raise statement_timeout"},
     {"22021", "cannot store these bytes", "use names in UTF-8"},
@@ -89,16 +94,26 @@ static const char *first_line(char out[120], const char *text) {
     return out;
 }
 
+/* Explains the first line of a message with an SQLSTATE. False: the list above has no such state. */
+static bool explain_state(const postgres_store *store, const char *state, const char *line,
+                          firn_error *error) {
+    for (size_t i = 0; state != NULL && i < sizeof explanations / sizeof explanations[0]; i++) {
+        if (strcmp(state, explanations[i].state) == 0) {
+            module_fail(error, FIRN_ESTORE, "store %.48s %s (%.48s): %s", where(store),
+                        explanations[i].what, line, explanations[i].cure);
+            return true;
+        }
+    }
+    return false;
+}
+
 static int explain(const postgres_store *store, const PGresult *result, firn_error *error) {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     char line[120];
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     first_line(line, text != NULL ? text : PQresultErrorMessage(result));
-    for (size_t i = 0; state != NULL && i < sizeof explanations / sizeof explanations[0]; i++) {
-        if (strcmp(state, explanations[i].state) == 0) {
-            return module_fail(error, FIRN_ESTORE, "store %.48s %s (%.48s): %s", where(store),
-                               explanations[i].what, line, explanations[i].cure);
-        }
+    if (explain_state(store, state, line, error)) {
+        return FIRN_ESTORE;
     }
     return module_fail(error, FIRN_ESTORE,
                        "store %.48s failed (%.90s, %.5s): check the server's log", where(store),
@@ -201,19 +216,24 @@ static enum outcome converse(postgres_store *store, const char *sent_point, PGre
     return receive(store, deadline_ms, out);
 }
 
+/* After LOST: did the server only not answer in time? */
+static bool is_late(const postgres_store *store) {
+    return store->db != NULL && PQstatus(store->db) == CONNECTION_OK;
+}
+
 static const char *why_lost(const postgres_store *store, const PGresult *result, char line[120]) {
     const char *text = result != NULL ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
-    if (text == NULL) {
-        text = store->db != NULL && PQstatus(store->db) == CONNECTION_OK
-                   ? "no answer in timeout"
-                   : PQerrorMessage(store->db);
+    if (text == NULL && is_late(store)) {
+        snprintf(line, 120, "no answer in timeout=%" PRId64 "ms", store->link.timeout_ms);
+        return line;
     }
-    return first_line(line, text);
+    return first_line(line, text != NULL ? text : PQerrorMessage(store->db));
 }
 
 /* A failure before a write was sent. */
 static int lost_early(postgres_store *store, const PGresult *result, firn_error *error) {
     char line[120];
+    store->link.busy = store->link.busy || is_late(store);
     why_lost(store, result, line);
     module_fail(error, FIRN_ESTORE, "store %.60s does not answer (%.90s): check the server",
                 where(store), line);
@@ -369,26 +389,46 @@ bool postgres_says(const PGresult *result, int column) {
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
+/* A server refused the connection, or was not reached. libpq has no field for the SQLSTATE of such a
+ * message, but begins its text with it: "FATAL:  53300: sorry, ...". */
+static int refused(postgres_store *store, firn_error *error) {
+    char line[120], state[6] = "";
+    const char *text = strstr(first_line(line, PQerrorMessage(store->db)), ":  ");
+    text = text != NULL ? text + 3 : line;
+    if (strspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5 && text[5] == ':') {
+        snprintf(state, sizeof state, "%.5s", text);
+        text += strspn(text + 6, " ") + 6;
+    } else {
+        text = line;
+    }
+    if (strcmp(state, NO_CONNECTION) == 0 || strcmp(state, STARTS) == 0) {
+        store->link.busy = true;
+        explain_state(store, state, text, error);
+        return FIRN_ESTORE;
+    }
+    return module_unreachable(error, where(store), text);
+}
+
 static int reach(postgres_store *store, size_t host, int64_t deadline_ms, firn_error *error) {
     PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
-    char line[120];
     int code = postgres_begin(store, host, deadline_ms, error);
     if (code != FIRN_OK) {
         return code;
     }
+    PQsetErrorVerbosity(store->db, PQERRORS_VERBOSE);
     PQsetNoticeReceiver(store->db, notice, store);
     while (PQstatus(store->db) != CONNECTION_BAD && wants != PGRES_POLLING_OK &&
            wants != PGRES_POLLING_FAILED) {
         if (!module_await(PQsocket(store->db), wants == PGRES_POLLING_READING ? POLLIN : POLLOUT,
                           deadline_ms)) {
-            return module_late(error, where(store), store->link.connect_ms);
+            return module_late(&store->link, where(store), error);
         }
         wants = PQconnectPoll(store->db);
     }
     if (PQstatus(store->db) != CONNECTION_OK || PQsetnonblocking(store->db, 1) != 0) {
-        first_line(line, PQerrorMessage(store->db));
-        return module_unreachable(error, where(store), line);
+        return refused(store, error);
     }
+    PQsetErrorVerbosity(store->db, PQERRORS_DEFAULT);
     store->link.socket = PQsocket(store->db);
     return FIRN_OK;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # make amalgamation: the library with the SQLite store as one source and one header, firn.c and firn.h, for a program that
-# contains firn, and meson.build for Meson: docs/guides/vendoring.md. Use: packaging/amalgamation.sh FOLDER
+# contains firn, with files for CMake and Meson: docs/guides/vendoring.md. Use: packaging/amalgamation.sh FOLDER
 # Every source is here in the order of its name, and every header of firn once, where it is first included. The functions
 # that sources share become static, so that a program meets only the names of firn.h.
 set -eu
@@ -120,6 +120,6 @@ $header
 TEXT
     expand source src/*.c modules/module_*.c modules/sqlite*.c
 } >"$out/firn.c.new"
-cp packaging/meson.build "$out/"
+cp packaging/single/* "$out/"
 mv "$out/firn.h.new" "$out/firn.h"
 mv "$out/firn.c.new" "$out/firn.c"

@@ -48,6 +48,13 @@ if [ -n "${VERSION:-}" ]; then
         cat debian/changelog; } >debian/changelog.new
     mv debian/changelog.new debian/changelog
 fi
+# The extension is for the newest PostgreSQL with headers here, as a release of Debian has one.
+postgres=$(printf '%s\n' /usr/lib/postgresql/*/bin/pg_config | sed -n 's,^/usr/lib/postgresql/\([0-9]*\)/.*,\1,p' | sort -n | tail -n 1)
+packaged=$(sed -n 's/^Package: postgresql-\([0-9]*\)-firn$/\1/p' debian/control)
+if [ "${postgres:-$packaged}" != "$packaged" ]; then
+    sed -i "s,postgresql\([-/]\)$packaged\>,postgresql\1$postgres,g" debian/control debian/tests/* "debian/postgresql-$packaged-firn.install"
+    mv "debian/postgresql-$packaged-firn.install" "debian/postgresql-$postgres-firn.install"
+fi
 lacking=$(dpkg-checkbuilddeps 2>&1) ||
     { echo "firn: ${lacking##*: error: }: run apt-get build-dep ./ as root" >&2; exit 1; }
 # Nothing of this user's environment gets into a package. Another python3, for one, installs into other folders.

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # make dist: the release of the commit that is checked out, in BUILD/dist: a tarball with the generated pages, one of firn.c
-# and firn.h (make amalgamation), a list of components (SPDX 2.3), and checksums. The same commit gives the same bytes.
+# and firn.h (make amalgamation), one of recipes for Conan, Meson and vcpkg, a list of components (SPDX 2.3), and checksums.
+# The same commit gives the same bytes.
 # Use: packaging/dist.sh BUILD
 set -eu
 cd "$(dirname "$0")/.."
@@ -41,6 +42,13 @@ single=firn-amalgamation-$version
 cp LICENSE "$there/$single/"
 archive "$name"
 archive "$single"
+recipes=firn-recipes-$version
+mkdir "$there/$recipes"
+for file in "$there/$name"/packaging/recipes/*; do
+    sed "s/@version@/$version/g; s/@sha256@/$(sha256sum "$there/$single.tar.gz" | cut -d ' ' -f 1)/
+        s/@sha512@/$(sha512sum "$there/$single.tar.gz" | cut -d ' ' -f 1)/" "$file" >"$there/$recipes/${file##*/}"
+done
+archive "$recipes"
 sum=$(sha256sum "$there/$name.tar.gz" | cut -d ' ' -f 1)
 
 {
@@ -60,6 +68,6 @@ sum=$(sha256sum "$there/$name.tar.gz" | cut -d ' ' -f 1)
     done
     printf '\n ]\n}\n'
 } >"$there/$name.spdx.json"
-(cd "$there" && sha256sum "$name.tar.gz" "$single.tar.gz" "$name.spdx.json" >SHA256SUMS)
-rm -r "${there:?}/$name" "${there:?}/$single"
+(cd "$there" && sha256sum "$name.tar.gz" "$single.tar.gz" "$recipes.tar.gz" "$name.spdx.json" >SHA256SUMS)
+rm -r "${there:?}/$name" "${there:?}/$single" "${there:?}/$recipes"
 echo "make dist: $there"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # make release: the files of a release of the commit that is checked out, in BUILD/release, with checksums: what make dist writes,
-# and each PART of it: packages (for languages), deb, static, image. Use: packaging/release.sh BUILD [PART...]
+# and each PART of it: packages (for languages), deb (for both releases of Debian; as root, with debootstrap), static, image.
+# Use: packaging/release.sh BUILD [PART...]
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${1:?use: packaging/release.sh BUILD [PART...]}
@@ -41,8 +42,17 @@ for part; do
         [ ! -f "$BUILD/packages/go/go.mod" ] || (cd "$BUILD/packages/go" && archive "firn-go-$version" . ./*)
         ;;
     deb)
-        packaging/deb.sh
-        take "$BUILD"/deb/*.deb
+        # A release of Debian has its own version of each package, so that an upgrade of the system replaces it.
+        for debian in 12 13; do
+            packaged=$(dpkg-parsechangelog -S Version)~deb$debian
+            mkdir "$there/debian-$debian"
+            if [ "$(sed -n 's/^VERSION_ID="\([0-9]*\)"$/\1/p' /etc/os-release)" = $debian ]; then
+                VERSION=$packaged OUT="$there/debian-$debian" packaging/deb.sh
+                rm "$there/debian-$debian/log" "$there/debian-$debian"/*.buildinfo "$there/debian-$debian"/*.changes
+            else
+                VERSION=$packaged packaging/deb-release.sh $debian "$there/debian-$debian"
+            fi
+        done
         ;;
     static)
         packaging/static.sh

@@ -161,17 +161,11 @@ enum firn__way {
     FIRN__WAY_OTHER,
     /* One slot per ID. */
     FIRN__WAY_USUAL,
-    /* The same, if the generator is not shared, its sequence begins at 0, two products pack an ID
-     * and the cycle counter gives the age of a reading of the clock. */
-    FIRN__WAY_STRAIGHT,
-    /* The same with the coarse clock of the kernel. */
-    FIRN__WAY_TICK,
-    /* One slot per ID, packed by runs: more than 64 bits, or random ones. */
+    /* The same, packed by runs, if the generator is not shared and the cycle counter gives the age
+     * of a reading of the clock. */
     FIRN__WAY_RUN,
     /* The same with the coarse clock of the kernel. */
     FIRN__WAY_RUN_TICK,
-    /* One slot per ID, with random bits; each call reads the clock. */
-    FIRN__WAY_MASKED,
     /* A time and bits of the thread's block. */
     FIRN__WAY_RANDOM,
     /* Bits of the thread's block alone. */
@@ -209,7 +203,6 @@ struct firn_gen {
     bool straight;                      /* an ID is its template plus what tick and count add */
     uint64_t per_tick;                  /* what one more tick adds; 0: see firn__scheme_stride */
     uint64_t per_count; /* what one more of the sequence or the counter adds; or 0 */
-    uint64_t per_carry; /* what a tick adds beyond what 2^s slots of one tick would */
     uint32_t seen_at;   /* where a thread remembers it: bytes into firn__thread_views */
     bool blocks;        /* ordering=thread: a thread leases slots in blocks */
     enum firn__kind kind;

@@ -92,12 +92,6 @@ FIRN__HOT bool firn__is_mine(const firn_gen *gen, const firn__thread_view *seen)
 
 /* ---- from slots to IDs ----------------------------------------------------------------------- */
 
-/* The lowest 64 bits of an ID of a straight layout. */
-FIRN__HOT uint64_t firn__straight(const firn_gen *gen, const firn__thread_view *seen,
-                                  uint64_t slot) {
-    return seen->straight + slot * gen->per_count + (slot >> gen->s) * gen->per_carry;
-}
-
 FIRN__HOT int firn__pack_slot(const firn_gen *gen, uint64_t base_tick, const firn_id *base,
                               uint64_t slot, firn_id *id, firn_error *error) {
     firn__draw draw = {base_tick + (slot >> gen->s), slot & gen->count_mask, {0, 0}};
@@ -174,9 +168,9 @@ int firn__fill(const firn_gen *gen, const firn__taken_slots *from, firn__sink to
 int firn__issue_slots(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
 /* mode=online: exactly the requested IDs, directly from the store. */
 int firn__issue_online(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
-/* Issues one ID with random bits that need no packing. False: take the long way; *id is
- * unchanged. */
-bool firn__next_masked(firn_gen *gen, firn_id *id);
+/* Issues one ID with random bits that need no packing, without a sequence. False: take the long
+ * way; *id is unchanged. */
+bool firn__next_random(firn_gen *gen, firn_id *id);
 int firn__issue_random(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
 int firn__issue_counted(firn_gen *gen, firn__sink sink, size_t n, firn_error *error);
 

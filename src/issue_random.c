@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs with random bits and without a sequence: their slot only keeps the tick from falling. And one
- * ID with random bits that need no packing, also with a sequence. */
+/* IDs with random bits and without a sequence: their slot only keeps the tick from falling. */
 #include "entropy.h"
 #include "error.h"
 #include "issue.h"
@@ -29,33 +28,12 @@ static bool take_tick(const firn_gen *gen, firn__window *window, uint64_t tick,
     return true;
 }
 
-/* A slot of a tick that has begun: a new tick may start at random, which the usual way does. False
- * also where the window or the clock need a look. */
-FIRN__HOT bool take_slot(const firn_gen *gen, firn__window *window, uint64_t tick,
-                         firn__taken_slots *out) {
-    int64_t now = firn__slot_of(gen, window, tick),
-            soft = atomic_load_explicit(&window->soft, memory_order_relaxed);
-    int64_t limit = firn__lead_end(gen, now) < soft ? firn__lead_end(gen, now) : soft;
-    *out = (firn__taken_slots){window->base_tick, 0, window->base};
-    uint64_t cursor = atomic_load_explicit(&window->cursor, memory_order_acquire);
-    do {
-        out->slot = (int64_t)(cursor & ~FIRN__OPEN);
-        if (!(cursor & FIRN__OPEN) || out->slot < now || out->slot >= limit) {
-            return false;
-        }
-    } while (!atomic_compare_exchange_weak_explicit(&window->cursor, &cursor, cursor + 1,
-                                                    memory_order_acq_rel, memory_order_acquire));
-    return true; /* the window was open after it was read, so it was whole */
-}
-
-bool firn__next_masked(firn_gen *gen, firn_id *id) {
+bool firn__next_random(firn_gen *gen, firn_id *id) {
     firn__taken_slots out;
     firn_value random = {0, 0};
     firn__window_view looked = firn__window_look(gen, 0);
     firn__thread_view *seen = firn__thread_view_of(gen);
-    if (!firn__recent(gen, looked, seen) ||
-        !(gen->way == FIRN__WAY_MASKED ? take_slot(gen, looked.window, seen->tick, &out)
-                                       : take_tick(gen, looked.window, seen->tick, &out)) ||
+    if (!firn__recent(gen, looked, seen) || !take_tick(gen, looked.window, seen->tick, &out) ||
         !firn__block_take(&random, gen->masked.size > 8)) {
         return false;
     }

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "fork_memory.h"
 #include "gen.h"
+#include "stream.h"
 
 #include <assert.h>
 #include <endian.h>
@@ -20,9 +21,10 @@
  * the mark, a word is the number of IDs that the tick has had. */
 #define FULL (UINT64_C(1) << 63)
 
-#define CAPACITY_MAX (UINT64_C(1) << 62)     /* IDs of a tick, for every layout */
-#define SHIFT_MAX    86400000                /* ms */
-#define MS           INT64_C(1000000)        /* ns */
+#define CAPACITY_MAX (UINT64_C(1) << 62) /* IDs of a tick, for every layout */
+#define SHIFT_MAX    86400000            /* ms */
+#define MS           INT64_C(1000000)    /* ns */
+#define LOADING      16384 /* digests, 5 ms: by then a hasher that takes 2 ms to load is worth it */
 #define DISORDER_MAX (INT64_MAX / MS - 2000) /* ms; two seconds more are still ns of 63 bits */
 
 struct firn_job {
@@ -39,12 +41,14 @@ struct firn_job {
     bool again;
     int64_t shift_ms, disorder_ms;
 
-    firn_entropy entropy; /* a stream that follows from the seed */
-    uint8_t key[SHA256_DIGEST_LENGTH];
-    uint64_t words[4]; /* of the stream; the last `left` are unused */
-    uint64_t blocks;   /* of 4 words, computed so far */
-    uint32_t left;     /* unused words */
-    uint64_t tick;     /* whose start is kept: most records have the tick of the record before */
+    firn_entropy entropy;                  /* a stream that follows from the seed */
+    uint8_t key[SHA256_DIGEST_LENGTH + 9]; /* of the seed; a purpose and a number follow it */
+    uint64_t words[4];                     /* of the stream; the last `left` are unused */
+    uint64_t blocks;                       /* of 4 words, computed so far */
+    uint32_t left;                         /* unused words */
+    uint64_t derived;                      /* digests so far */
+    void *hasher;                          /* NULL: libmd's */
+    uint64_t tick; /* whose start is kept: most records have the tick of the record before */
     firn_value start;
     bool started;
 };
@@ -61,11 +65,9 @@ static void put_word(uint8_t out[8], uint64_t word) {
     memcpy(out, &word, sizeof word);
 }
 
-/* The first four words of a digest, the same on every machine. */
-static void end_digest(uint64_t words[4], SHA2_CTX *context) {
-    uint8_t digest[SHA256_DIGEST_LENGTH];
-    SHA256Final(digest, context);
-    memcpy(words, digest, sizeof digest);
+/* The words of a digest, the same on every machine. */
+static void get_words(uint64_t words[4], const uint8_t digest[SHA256_DIGEST_LENGTH]) {
+    memcpy(words, digest, SHA256_DIGEST_LENGTH);
     for (int i = 0; i < 4; i++) {
         words[i] = be64toh(words[i]);
     }
@@ -79,15 +81,29 @@ static void key_of_seed(uint8_t key[SHA256_DIGEST_LENGTH], const char *seed) {
     SHA256Final(key, &context);
 }
 
+/* Large jobs hash with the processor's instructions. Another thread may be loading the module, so a
+ * job tries again. */
+static void look_for_hasher(firn_job *job) {
+    if (++job->derived % LOADING == 0 && job->hasher == NULL && firn__wiped_may_load() &&
+        firn__stream_ready(true)) {
+        job->hasher = firn__hasher_open();
+    }
+}
+
 /* Block `number` for one purpose, from the seed: 's' the stream, 't' the starts of ticks. */
-static void derive_words(uint64_t words[4], const firn_job *job, char purpose, uint64_t number) {
-    SHA2_CTX context;
-    uint8_t text[9] = {(uint8_t)purpose};
-    put_word(text + 1, number);
-    SHA256Init(&context);
-    SHA256Update(&context, job->key, sizeof job->key);
-    SHA256Update(&context, text, sizeof text);
-    end_digest(words, &context);
+static void derive_words(uint64_t words[4], firn_job *job, char purpose, uint64_t number) {
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    job->key[SHA256_DIGEST_LENGTH] = (uint8_t)purpose;
+    put_word(job->key + SHA256_DIGEST_LENGTH + 1, number);
+    look_for_hasher(job);
+    if (job->hasher == NULL ||
+        !firn__hasher_digest(job->hasher, digest, job->key, sizeof job->key)) {
+        SHA2_CTX context;
+        SHA256Init(&context);
+        SHA256Update(&context, job->key, sizeof job->key);
+        SHA256Final(digest, &context);
+    }
+    get_words(words, digest);
 }
 
 /* The stream as a source of entropy. Callers read whole words, so the words are in the machine's
@@ -420,7 +436,7 @@ static int check(const firn_job *job, const firn_job_config *config, bool seeded
 static uint64_t grant_of(const firn_gen *gen, const firn_job_config *config) {
     SHA2_CTX context;
     uint64_t words[4];
-    uint8_t numbers[24];
+    uint8_t numbers[24], digest[SHA256_DIGEST_LENGTH];
     put_word(numbers, config->digest);
     put_word(numbers + 8, (uint64_t)config->shift_ms);
     put_word(numbers + 16, (uint64_t)config->disorder_ms);
@@ -432,7 +448,8 @@ static uint64_t grant_of(const firn_gen *gen, const firn_job_config *config) {
     hash_text(&context, gen->scheme.name); /* uuid1 and uuid6 share a namespace and its layout */
     hash_text(&context, config->keys);
     hash_text(&context, config->seed);
-    end_digest(words, &context);
+    SHA256Final(digest, &context);
+    get_words(words, digest);
     return (words[0] & INT64_MAX) | 1;
 }
 
@@ -549,6 +566,7 @@ void firn_job_close(firn_job *job) {
         return;
     }
     firn__ticks_free(&job->ticks);
+    firn__hasher_close(job->hasher);
     if (job->gen != NULL) {
         firn__gen_dispose(job->gen);
     }

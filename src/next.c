@@ -170,7 +170,7 @@ static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn
 /* ---- the direct ways --------------------------------------------------------------------------
 
  * For almost every call. What it needs was computed when the clock was read, so it checks the age of that reading and
- * the era, does one compare-and-swap and multiplies twice. It calls no function but the clock's, so
+ * the era, adds once to the cursor and multiplies twice. It calls no function but the clock's, so
  * it saves no registers, and no write delays the next compare-and-swap. Other calls go the usual
  * way. */
 
@@ -213,25 +213,6 @@ FIRN__HOT bool take_directly(const firn_gen *gen, firn__thread_view *seen, bool 
     return *slot < seen->limit && is_era(gen, seen); /* a closed one is beyond every limit */
 }
 
-FIRN__HOT bool take_straight(const firn_gen *gen, bool coarse, uint64_t *low) {
-    firn__thread_view *seen = firn__thread_view_of(gen);
-    uint64_t slot;
-    if (!take_directly(gen, seen, coarse, &slot)) {
-        return false;
-    }
-    *low = firn__straight(gen, seen, slot);
-    return true;
-}
-
-static __attribute__((noinline)) int next_tick(firn_gen *gen, firn_id *id, firn_error *error) {
-    uint64_t low;
-    if (!take_straight(gen, true, &low)) {
-        return next_usual(gen, id, error);
-    }
-    *id = (firn_id){low, 0, 0, gen->scheme.bits};
-    return FIRN_OK;
-}
-
 FIRN__HOT int next_of_run(firn_gen *gen, bool coarse, firn_id *id, firn_error *error) {
     firn__thread_view *seen = firn__thread_view_of(gen);
     firn_value random = {0, 0};
@@ -244,18 +225,12 @@ FIRN__HOT int next_of_run(firn_gen *gen, bool coarse, firn_id *id, firn_error *e
     return FIRN_OK;
 }
 
-static __attribute__((noinline)) int next_run(firn_gen *gen, firn_id *id, firn_error *error) {
-    return next_of_run(gen, false, id, error);
-}
-
 static __attribute__((noinline)) int next_run_tick(firn_gen *gen, firn_id *id, firn_error *error) {
     return next_of_run(gen, true, id, error);
 }
 
-static __attribute__((noinline)) int next_masked(firn_gen *gen, firn_id *id, firn_error *error) {
-    return firn__next_masked(gen, id)     ? FIRN_OK
-           : gen->way == FIRN__WAY_MASKED ? next_usual(gen, id, error)
-                                          : next_otherwise(gen, id, error);
+static __attribute__((noinline)) int next_random(firn_gen *gen, firn_id *id, firn_error *error) {
+    return firn__next_random(gen, id) ? FIRN_OK : next_otherwise(gen, id, error);
 }
 
 static __attribute__((noinline)) int next_untimed(firn_gen *gen, firn_id *id, firn_error *error) {
@@ -264,32 +239,13 @@ static __attribute__((noinline)) int next_untimed(firn_gen *gen, firn_id *id, fi
 
 int firn_next(firn_gen *gen, firn_id *id, firn_error *error) {
     const enum firn__way way = gen->way;
-    uint64_t low;
-    if (UNLIKELY(way != FIRN__WAY_STRAIGHT) || !take_straight(gen, false, &low)) {
-        return way == FIRN__WAY_TICK                                ? next_tick(gen, id, error)
-               : way == FIRN__WAY_UNTIMED                           ? next_untimed(gen, id, error)
-               : way == FIRN__WAY_RUN                               ? next_run(gen, id, error)
-               : way == FIRN__WAY_RUN_TICK                          ? next_run_tick(gen, id, error)
-               : way == FIRN__WAY_MASKED || way == FIRN__WAY_RANDOM ? next_masked(gen, id, error)
-                                                                    : next_usual(gen, id, error);
+    if (UNLIKELY(way != FIRN__WAY_RUN)) {
+        return way == FIRN__WAY_RUN_TICK  ? next_run_tick(gen, id, error)
+               : way == FIRN__WAY_UNTIMED ? next_untimed(gen, id, error)
+               : way == FIRN__WAY_RANDOM  ? next_random(gen, id, error)
+                                          : next_usual(gen, id, error);
     }
-    *id = (firn_id){low, 0, 0, gen->scheme.bits};
-    return FIRN_OK;
-}
-
-static __attribute__((noinline)) int number_usual(firn_gen *gen, uint64_t *number,
-                                                  firn_error *error) {
-    firn_id id;
-    int code = firn_next(gen, &id, error);
-    if (code == FIRN_OK) {
-        *number = id.low;
-    }
-    return code;
-}
-
-static __attribute__((noinline)) int number_tick(firn_gen *gen, uint64_t *number,
-                                                 firn_error *error) {
-    return take_straight(gen, true, number) ? FIRN_OK : number_usual(gen, number, error);
+    return next_of_run(gen, false, id, error);
 }
 
 int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
@@ -299,25 +255,21 @@ int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
     return n == 0 ? FIRN_OK : issue(gen, (firn__sink){ids, NULL}, n, error);
 }
 
-static __attribute__((noinline)) int next_numbers(firn_gen *gen, uint64_t *ids, size_t n,
-                                                  firn_error *error) {
-    if (n == 1 && gen->way == FIRN__WAY_TICK) {
-        return number_tick(gen, ids, error);
-    }
+int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
     if (gen->scheme.bits > 64) {
         return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: use firn_next_n",
                           gen->scheme.name, gen->scheme.bits);
     }
-    return n == 1   ? number_usual(gen, ids, error)
-           : n == 0 ? FIRN_OK
-                    : issue(gen, (firn__sink){NULL, ids}, n, error);
-}
-
-int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
-    if (n != 1 || gen->way != FIRN__WAY_STRAIGHT) {
-        return next_numbers(gen, ids, n, error);
+    if (n != 1) {
+        return n == 0 ? FIRN_OK : issue(gen, (firn__sink){NULL, ids}, n, error);
     }
-    return take_straight(gen, false, ids) ? FIRN_OK : number_usual(gen, ids, error);
+    firn_id id;
+    int code = gen->way == FIRN__WAY_RUN ? next_of_run(gen, false, &id, error)
+                                         : firn_next(gen, &id, error);
+    if (code == FIRN_OK) {
+        *ids = id.low;
+    }
+    return code;
 }
 
 const firn_scheme *firn_gen_scheme(const firn_gen *gen) {

@@ -420,7 +420,6 @@ static void remember(const firn_gen *gen, firn__window_view looked, firn__thread
     seen->base = window->base;
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&window->cursor, memory_order_relaxed) & FIRN__OPEN) {
-        seen->straight = seen->base.low + seen->base_tick * gen->per_tick;
         firn__seen_tick(gen, seen);
         atomic_signal_fence(memory_order_seq_cst);
         seen->era = looked.era; /* else it was closed, and its template may be zeros */

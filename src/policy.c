@@ -232,7 +232,6 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
                           "use fewer bits, a longer tick or a lower max_lead",
                           gen->s);
     }
-    gen->per_carry = gen->per_tick - (gen->per_count << gen->s);
     gen->lead_slots = (int64_t)((gen->lead_ticks + 1) << gen->s);
     gen->ticks_per_s = gen->scheme.tick_ns == 0 ? 0 : 1000000000 / gen->scheme.tick_ns;
     gen->sec_end = UINT64_MAX / (gen->ticks_per_s + 1);
@@ -337,14 +336,10 @@ void firn__policy_way(firn_gen *gen) {
     set_masked(gen);
     set_run(gen);
     gen->blocks = gen->keys.ordering_ != FIRN__ORDERING_STRICT;
-    if (direct && gen->straight && gen->start == FIRN_START_ZERO) {
-        gen->way = gen->cycles ? FIRN__WAY_STRAIGHT : FIRN__WAY_TICK;
-    } else if (direct && (gen->random_bits == 0 || gen->masked.size > 0)) {
+    if (direct && (gen->random_bits == 0 || gen->masked.size > 0)) {
         gen->way = gen->cycles ? FIRN__WAY_RUN : FIRN__WAY_RUN_TICK;
     } else if (gen->masked.size > 0 && gen->kind == FIRN__KIND_RANDOM) {
         gen->way = gen->scheme.tick_ns == 0 ? FIRN__WAY_UNTIMED : FIRN__WAY_RANDOM;
-    } else if (gen->masked.size > 0 && windows && gen->keys.nodes == 1 && !gen->blocks) {
-        gen->way = FIRN__WAY_MASKED;
     } else {
         gen->way = windows ? FIRN__WAY_USUAL : FIRN__WAY_OTHER;
     }

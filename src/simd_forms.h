@@ -13,9 +13,7 @@
  *     put_eights(out, a, b, digits)           twice 40 bits, as 16 digits of base32
  *     load_values(text, values)               a vector of 16 digits of base32
  *     are_digits(a, b)                        whether all characters of two such vectors are
- *     get_eights(&a, &b, vector)              their twice 40 bits
- *
- * and with DECIMAL also put_decimal(out, number) and get_decimal(&number, text, length). */
+ *     get_eights(&a, &b, vector)              their twice 40 bits */
 #include "bits.h"
 #include "forms.h"
 
@@ -78,8 +76,7 @@ TARGET static int fast_read_hex(firn_id *id, int form, uint32_t bits, const char
 
 /* ---- base32 ---------------------------------------------------------------------------------- */
 
-#define FIRN__TEN_TO_16 UINT64_C(10000000000000000)
-#define FORTY           ((UINT64_C(1) << 40) - 1)
+#define FORTY ((UINT64_C(1) << 40) - 1)
 
 /* 128 bits in 26 digits: 2 of the top 8 bits, and three times 8 digits of 40 bits. */
 INLINE char *put_base32(char *out, const firn_id *id, const char *digits) {
@@ -134,91 +131,6 @@ TARGET static int fast_read_prefixed(firn_id *id, int form, uint32_t bits, const
                : fast_read_typeid(id, form, bits, text, length, error);
 }
 
-/* 96 bits in 20 digits from the top on: twice 8 digits of 40 bits, and 4 with four spare bits. */
-TARGET static char *fast_write_base32hex(char *out, const firn_id *id) {
-    const uint64_t high = id->high, low = id->low, mid = low >> 16 & FORTY;
-    if (id->bits != 96) {
-        return firn__writers[FIRN_FORM_BASE32HEX](out, id);
-    }
-    put_eights(out + 4, (high << 28 | low >> 36) & FORTY, low << 4 & FORTY, digits_32hex);
-    put_eights(out, high << 8 | low >> 56, mid, digits_32hex);
-    out[20] = '\0';
-    return out;
-}
-
-TARGET static int fast_read_base32hex(firn_id *id, int form, uint32_t bits, const char *text,
-                                      size_t length, firn_error *error) {
-    if (bits != 96 || length != 20) {
-        return firn__readers[form](id, form, bits, text, length, error);
-    }
-    const vector head = load_values(text, values_32hex), tail = load_values(text + 4, values_32hex);
-    uint64_t a, b, c, d;
-    get_eights(&a, &b, head);
-    get_eights(&c, &d, tail); /* digits 4 to 11 and 12 to 19 */
-    if (!are_digits(head, tail) || (d & 15) != 0) {
-        return firn__refuse_text(form, bits, text, length, error);
-    }
-    *id = (firn_id){a << 56 | b << 16 | (d >> 4 & 0xffff), a >> 8, 0, 96};
-    return FIRN_OK;
-}
-
-/* ---- decimal --------------------------------------------------------------------------------- */
-
-#ifdef DECIMAL
-
-TARGET static char *fast_write_number(char *out, const firn_id *id) {
-    if (id->bits != 64 || id->low < FIRN__TEN_TO_16) {
-        return firn__writers[FIRN_FORM_UNSIGNED](out, id);
-    }
-    out[put_decimal(out, id->low)] = '\0';
-    return out;
-}
-
-/* From 2^63 on, a number is written and read as a negative one. */
-APART static char *fast_write_negative(char *out, const firn_id *id) {
-    const firn_id number = {0 - id->low, 0, 0, 64};
-    *out = '-';
-    fast_write_number(out + 1, &number);
-    return out;
-}
-
-TARGET static char *fast_write_dec(char *out, const firn_id *id) {
-    if (id->bits != 64 || id->low - FIRN__TEN_TO_16 > INT64_MAX - FIRN__TEN_TO_16) {
-        return id->bits == 64 && id->low > INT64_MAX ? fast_write_negative(out, id)
-                                                     : firn__writers[FIRN_FORM_DEC](out, id);
-    }
-    out[put_decimal(out, id->low)] = '\0';
-    return out;
-}
-
-/* A negative number, or one that is left to the plain reader. */
-APART TARGET static int read_other(firn_id *id, int form, uint32_t bits, const char *text,
-                                   size_t length, firn_error *error) {
-    uint64_t number;
-    if (form != FIRN_FORM_DEC || bits != 64 || length - 17 > 3 || text[0] != '-' ||
-        text[1] <= '0' || !get_decimal(&number, text + 1, length - 1) ||
-        number > UINT64_C(1) << 63) {
-        return firn__readers[form](id, form, bits, text, length, error);
-    }
-    *id = (firn_id){0 - number, 0, 0, 64};
-    return FIRN_OK;
-}
-
-TARGET static int fast_read_number(firn_id *id, int form, uint32_t bits, const char *text,
-                                   size_t length, firn_error *error) {
-    uint64_t number;
-    if (bits != 64 || length - 16 > 4 || *text <= '0') {
-        return read_other(id, form, bits, text, length, error);
-    }
-    if (!get_decimal(&number, text, length)) {
-        return firn__refuse_text(form, bits, text, length, error);
-    }
-    *id = (firn_id){number, 0, 0, 64};
-    return FIRN_OK;
-}
-
-#endif
-
 /* ---- the version ----------------------------------------------------------------------------- */
 
 const firn__simd VERSION = {
@@ -226,19 +138,9 @@ const firn__simd VERSION = {
     .write = {[FIRN_FORM_UUID] = fast_write_uuid,
               [FIRN_FORM_HEX] = fast_write_hex,
               [FIRN_FORM_BASE32] = fast_write_base32,
-              [FIRN_FORM_BASE32HEX] = fast_write_base32hex,
-#ifdef DECIMAL
-              [FIRN_FORM_DEC] = fast_write_dec,
-              [FIRN_FORM_UNSIGNED] = fast_write_number,
-#endif
               [FIRN_FORM_TYPEID] = fast_write_typeid},
     .read = {[FIRN_FORM_UUID] = fast_read_uuid,
              [FIRN_FORM_HEX] = fast_read_hex,
              [FIRN_FORM_BASE32] = fast_read_base32,
-             [FIRN_FORM_BASE32HEX] = fast_read_base32hex,
-#ifdef DECIMAL
-             [FIRN_FORM_DEC] = fast_read_number,
-             [FIRN_FORM_UNSIGNED] = fast_read_number,
-#endif
              [FIRN_FORM_TYPEID] = fast_read_prefixed},
 };

@@ -167,66 +167,6 @@ INLINE void get_eights(uint64_t *first, uint64_t *second, vector values) {
     *second = word1(x);
 }
 
-/* ---- decimal --------------------------------------------------------------------------------- */
-
-/* The 16 digits of two numbers below 10^8: each lane is divided by a multiplication. */
-INLINE __m128i sixteen(uint64_t upper, uint64_t lower) {
-    const __m128i e4 = _mm_set1_epi64x(10000), hundred = _mm_set1_epi32(100);
-    __m128i x = words(upper, lower);
-    __m128i q = _mm_srli_epi64(_mm_mul_epu32(x, _mm_set1_epi64x(109951163)), 40); /* / 10^4 */
-    x = _mm_or_si128(q, _mm_slli_epi64(_mm_sub_epi64(x, _mm_mul_epu32(q, e4)), 32));
-    q = _mm_srli_epi16(_mm_mulhi_epu16(x, _mm_set1_epi32(10486)), 4); /* / 100 */
-    x = _mm_or_si128(q, _mm_slli_epi32(_mm_sub_epi16(x, _mm_mullo_epi16(q, hundred)), 16));
-    q = _mm_mulhi_epu16(x, _mm_set1_epi16(6554)); /* / 10 */
-    return _mm_or_si128(
-        q, _mm_slli_epi16(_mm_sub_epi16(x, _mm_mullo_epi16(q, _mm_set1_epi16(10))), 8));
-}
-
-#define TEN_TO_16 UINT64_C(10000000000000000)
-
-/* A number of at least 10^16; returns how many digits. */
-INLINE size_t put_decimal(char *out, uint64_t number) {
-    const uint64_t e8 = 100000000, e16 = TEN_TO_16;
-    const uint32_t top = (uint32_t)(number / e16), a = top / 100, b = top % 100; /* 1 to 1844 */
-    const uint64_t rest = number % e16;
-    uint32_t four = a / 10 | a % 10 << 8 | b / 10 << 16 | b % 10 << 24;
-    uint32_t zeros = (uint32_t)__builtin_ctz(four) / 8;
-    four = (four | 0x30303030) >> 8 * zeros;
-    memcpy(out, &four, 4);
-    store(out + 4 - zeros, _mm_or_si128(sixteen(rest / e8, rest % e8), all('0')));
-    return 20 - zeros;
-}
-
-/* The value of the first 0 to 4 characters of a text of at least 4; UINT32_MAX: not all are
- * digits. */
-INLINE uint32_t first_four(const char *text, size_t count) {
-    const uint32_t zeros = 0x30303030;
-    uint32_t x;
-    memcpy(&x, text, 4);
-    x = (uint32_t)((uint64_t)x << (32 - 8 * count)) | (uint32_t)((uint64_t)zeros >> 8 * count);
-    x -= zeros;
-    if (((x | (x + 0x76767676)) & 0x80808080) != 0) {
-        return UINT32_MAX;
-    }
-    x = (x * 10 + (x >> 8)) & 0x00ff00ff;
-    return (x & 0xff) * 100 + (x >> 16);
-}
-
-/* 16 to 20 digits. */
-INLINE bool get_decimal(uint64_t *number, const char *text, size_t length) {
-    const uint64_t e8 = 100000000, most = UINT64_MAX / TEN_TO_16;
-    const uint64_t top = first_four(text, length - 16);
-    __m128i x = _mm_sub_epi8(load(text + length - 16), all('0'));
-    if (top > most || _mm_movemask_epi8(_mm_adds_epu8(x, all(0x7f - 9))) != 0) {
-        return false;
-    }
-    x = _mm_madd_epi16(_mm_maddubs_epi16(x, _mm_set1_epi16(0x010a)), _mm_set1_epi32(0x00010064));
-    x = _mm_madd_epi16(_mm_packs_epi32(x, x), _mm_set1_epi32(0x00012710));
-    uint64_t halves = word0(x), rest = (halves & UINT32_MAX) * e8 + (halves >> 32);
-    return !__builtin_add_overflow(top * TEN_TO_16, rest, number);
-}
-
-#define DECIMAL
 #define VERSION firn__simd_ssse3
 #define NAME    "ssse3"
 #include "simd_forms.h"

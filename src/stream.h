@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cipher of the random generator: the module `aes`, loaded once a process and tested before it
- * is used. */
+/* The cipher of the random generator and a fast SHA-256: the module `aes`, loaded once a process and
+ * tested before it is used. */
 #ifndef FIRN_STREAM_H
 #define FIRN_STREAM_H
 
@@ -13,7 +13,14 @@ bool firn__stream_ready(bool load);
  * `bytes` may have changed. */
 bool firn__stream(void *bytes, size_t size, const uint8_t key[32], const uint8_t counter[16]);
 
-/* Whether a cipher computes AES-256-CTR: known answers. */
+/* With a cipher: SHA-256 for one thread at a time; NULL: no memory. */
+void *firn__hasher_open(void);
+/* False: it fails. */
+bool firn__hasher_digest(void *hasher, uint8_t digest[32], const void *bytes, size_t size);
+/* Erases what it hashed; of NULL too. */
+void firn__hasher_close(void *hasher);
+
+/* Whether a cipher computes AES-256-CTR, and SHA-256: known answers. */
 bool firn__stream_test(const firn_stream_ops *ops, void *self);
 
 #endif

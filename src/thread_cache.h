@@ -29,8 +29,7 @@ typedef struct firn__thread_view {
     uint64_t counter;            /* the cycle counter, read before the clock */
     struct firn__window *window; /* not NULL */
     uint64_t least;              /* the first slot of `tick`; 0: it is not after the base tick */
-    uint64_t limit;    /* of slots for the direct ways: firn__seen_limit, at that reading */
-    uint64_t straight; /* an ID of slot 0, if the layout is straight */
+    uint64_t limit; /* of slots for the direct ways: firn__seen_limit, at that reading */
     /* The rest of the block; or the window's cursor, which was at `next` or beyond when this
      * thread moved it last, and until where it may be added to (take_directly). */
     uint64_t next, next_end;

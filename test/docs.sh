@@ -23,7 +23,7 @@ walks=$(awk '/^```text walk$/ { in_walk = 1; delete above; next } /^```/ { in_wa
     match($0, /^ */); depth = RLENGTH; print $1, $2, depth ? above[depth - 2] : "-"; above[depth] = $2 }' docs/explanation/design.md)
 same "the walks of docs/explanation/design.md have functions that are in their files, and are called by the one before" "" \
     "$(echo "$walks" | while read -r function file caller; do
-        grep -qE "^[a-z].*[ *]$function\(" "$file" || echo "$function is not in $file"
+        grep -qE "^[A-Za-z].*[ *]$function\(" "$file" || echo "$function is not in $file"
         [ "$caller" = - ] || grep -qE "^ .*[^a-z_]$function\(" "$caller" || echo "$caller does not call $function"
     done)"
 

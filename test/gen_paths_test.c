@@ -459,13 +459,9 @@ static void check_way(const way *self) {
     const int random_at = role(&gen->scheme, FIRN_ROLE_RANDOM);
     uint64_t last = 0, random = 0;
     size_t repeats = 0, issued = 0;
-    /* The straight way and runs need a cycle counter that the kernel trusts. */
-    const bool can = (self->way != FIRN__WAY_STRAIGHT && self->way != FIRN__WAY_RUN) || gen->cycles;
-    const bool masked = gen->masked.size > 0 && gen->keys.nodes == 1 && !gen->blocks;
-    assert_true(gen->way == (can      ? self->way
-                             : masked ? FIRN__WAY_MASKED
-                                      : FIRN__WAY_USUAL) ||
-                firn__wiped_watch());
+    /* Runs need a cycle counter that the kernel trusts. */
+    const bool can = self->way != FIRN__WAY_RUN || gen->cycles;
+    assert_true(gen->way == (can ? self->way : FIRN__WAY_USUAL) || firn__wiped_watch());
     for (unsigned turn = 0; turn < 200 || time_ms(CLOCK_MONOTONIC) < end_ms; turn++) {
         firn_id ids[3];
         const int64_t before_ms = time_ms(self->clock);
@@ -503,16 +499,16 @@ static void each_way_is_fresh_and_whole(void **state) {
     const clockid_t exact = CLOCK_REALTIME, coarse = CLOCK_REALTIME_COARSE;
     static const char wide[] = "0x0:1 time:41/ms@@2020-01-01 node:2 sequence:20";
     const way ways[] = {
-        {wide, "ns=a", FIRN__WAY_STRAIGHT, exact, true},
-        {wide, "ns=b ordering=thread", FIRN__WAY_STRAIGHT, exact, false},
-        {wide, "ns=c clock=tick", FIRN__WAY_TICK, coarse, true},
-        {wide, "ns=d clock=tick ordering=thread", FIRN__WAY_TICK, coarse, false},
+        {wide, "ns=a", FIRN__WAY_RUN, exact, true},
+        {wide, "ns=b ordering=thread", FIRN__WAY_RUN, exact, false},
+        {wide, "ns=c clock=tick", FIRN__WAY_RUN_TICK, coarse, true},
+        {wide, "ns=d clock=tick ordering=thread", FIRN__WAY_RUN_TICK, coarse, false},
         {wide, "ns=e clock=exact", FIRN__WAY_USUAL, exact, true},
         {wide, "ns=f start=random:9", FIRN__WAY_RUN, exact, false},
         {"time:42/ms@@2020-01-01 sequence:20 random:32", "", FIRN__WAY_RUN, exact, false},
         {"time:42/ms@@2020-01-01 sequence:20 random:48", "start=zero clock=tick",
          FIRN__WAY_RUN_TICK, coarse, true},
-        {"time:42/ms@@2020-01-01 sequence:20 random:48", "start=zero clock=exact", FIRN__WAY_MASKED,
+        {"time:42/ms@@2020-01-01 sequence:20 random:48", "start=zero clock=exact", FIRN__WAY_USUAL,
          exact, false},
         {"uuid7", "", FIRN__WAY_RUN, exact, false},
         {"uuid7", "clock=tick ordering=thread", FIRN__WAY_RUN_TICK, coarse, false},

@@ -87,6 +87,7 @@ static uint64_t next_part(firn_job *job, firn_time time, const char *name) {
 
 static const uint64_t *chosen; /* the first words of each digest; NULL: its own */
 static bool no_memory;         /* for the next calloc */
+static uint64_t hashed;        /* digests by libmd */
 
 void __real_SHA256Final(uint8_t digest[SHA256_DIGEST_LENGTH], SHA2_CTX *context);
 void __wrap_SHA256Final(uint8_t digest[SHA256_DIGEST_LENGTH], SHA2_CTX *context);
@@ -95,6 +96,7 @@ void *__wrap_calloc(size_t count, size_t size);
 
 void __wrap_SHA256Final(uint8_t digest[SHA256_DIGEST_LENGTH], SHA2_CTX *context) {
     __real_SHA256Final(digest, context);
+    hashed++;
     for (int i = 0; chosen != NULL && i < 16; i++) {
         digest[i] = (uint8_t)(chosen[i / 8] >> (56 - i % 8 * 8));
     }
@@ -266,6 +268,33 @@ static void wide_fields_take_whole_words(void **state) {
         assert_true(number.low == stream[2 * i] && number.high == (stream[2 * i + 1] & 0xffff));
         assert_int_equal(part(job, &id, "sequence").low, i);
     }
+    firn_job_close(job);
+}
+
+/* From some number of digests on, libcrypto computes them, the same ones. */
+static void a_long_job_follows_from_its_seed(void **state) {
+    enum { TICKS = 40000, BY_LIBMD = 17000 };
+    uint8_t key[SHA256_DIGEST_LENGTH], digest[SHA256_DIGEST_LENGTH];
+    SHA2_CTX context;
+    (void)state;
+    SHA256Init(&context);
+    SHA256Update(&context, (const uint8_t *)"firn job\0a seed", 16);
+    __real_SHA256Final(key, &context);
+    firn_job *job = start("ulid", "", 0);
+    hashed = 0;
+    for (int64_t tick = 1; tick <= TICKS; tick++) {
+        const uint64_t bytes = htobe64((uint64_t)tick);
+        uint64_t expected;
+        SHA256Init(&context);
+        SHA256Update(&context, key, sizeof key);
+        SHA256Update(&context, (const uint8_t *)"t", 1);
+        SHA256Update(&context, (const uint8_t *)&bytes, sizeof bytes);
+        __real_SHA256Final(digest, &context);
+        memcpy(&expected, digest, sizeof expected);
+        assert_int_equal(next_part(job, time_after((firn_time){0, 0}, tick * MS), "random"),
+                         be64toh(expected));
+    }
+    assert_in_range(hashed, 1, BY_LIBMD);
     firn_job_close(job);
 }
 
@@ -475,6 +504,7 @@ int main(void) {
         TEST(a_tick_wraps_round),
         TEST(wide_numbers_carry),
         TEST(wide_fields_take_whole_words),
+        TEST(a_long_job_follows_from_its_seed),
         TEST(the_end_is_told_from_a_full_tick),
         TEST(the_earliest_tick_is_kept),
         TEST(what_cannot_come_again_is_forgotten),

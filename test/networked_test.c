@@ -22,6 +22,7 @@ typedef struct row {
     const char *const *losses;   /* two ways of gone_mark, under sessions that live on */
     const char *durable,
         *old_layout; /* was an own grant written again? the older name of a column */
+    const char *scheme, *one_connection, *limit; /* makes the user few, with one connection */
 } row;
 
 static const row *its;
@@ -97,6 +98,10 @@ static const row rows[] = {
      .end_sessions = end_in_postgres,
      .await_writer = await_writer_in_postgres,
      .await_waiting = await_waiting_in_postgres,
+     .one_connection = "CREATE ROLE few LOGIN CONNECTION LIMIT 1;"
+                       " GRANT SELECT, INSERT, UPDATE ON busy_mark, busy_namespace TO few;",
+     .scheme = "postgres://",
+     .limit = "CONNECTION LIMIT",
      .losses = postgres_losses,
      .durable = "SELECT CAST(m.xmin <> n.xmin AS int) FROM own_mark m"
                 " JOIN own_namespace n ON n.name = m.ns;",
@@ -115,6 +120,9 @@ static const row rows[] = {
      .end_sessions = end_in_mysql,
      .await_writer = await_writer_in_mysql,
      .await_waiting = await_waiting_in_mysql,
+     .one_connection = "CREATE USER few WITH MAX_USER_CONNECTIONS 1; GRANT ALL ON firn.* TO few;",
+     .scheme = "mysql://",
+     .limit = "max_user_connections",
      .losses = mysql_losses,
      .durable = "SELECT met FROM own_mark;",
      .old_layout = "`row`"},
@@ -423,6 +431,53 @@ static void created_at_once(void **state) {
     }
 }
 
+/* Opens a store, takes a reservation and closes it. Waits for a connection of a busy server. */
+static int use_once(const char *url, int64_t wait_ms, uint64_t grant, firn_error *error) {
+    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .wait_ms = wait_ms};
+    firn_store *store;
+    firn_mark held;
+    int64_t first;
+    int code = firn_store_open(&store, url, &options, error);
+    if (code == FIRN_OK) {
+        code = draw(store, "busy", 0, grant, 0, &first, &held, error);
+        firn_store_close(store);
+    }
+    return code;
+}
+
+/* A user with one connection, and six processes that need it. */
+static void busy_server(void **state) {
+    char url[500];
+    firn_error error = {0};
+    int failures = 0;
+    (void)state;
+    firn_store_close(open_store("%s", url_of("busy")));
+    sql(server, "%s", its->one_connection);
+    snprintf(url, sizeof url, "%sfew%s", its->scheme, strchr(server->url, '@'));
+    snprintf(url + strlen(url), sizeof url - strlen(url), "?table=busy&timeout=60s");
+    firn_store *holder = open_store("%s", url);
+    assert_int_equal(use_once(url, 1, 1, &error), FIRN_ESTORE);
+    if (strstr(error.text, "has no connection left") == NULL ||
+        strstr(error.text, its->limit) == NULL) {
+        fail_msg("%s", error.text);
+    }
+    firn_store_close(holder);
+    fflush(NULL);
+    for (uint64_t grant = 1; grant <= 6; grant++) {
+        if (fork() == 0) {
+            bool failed = use_once(url, 60000, grant, &error) != FIRN_OK;
+            fputs(failed ? error.text : "", stderr);
+            _exit(failed);
+        }
+    }
+    for (int process = 0; process < 6; process++) {
+        int status = -1;
+        wait(&status);
+        failures += status != 0;
+    }
+    assert_int_equal(failures, 0);
+}
+
 /* The grants of this handle are gone, though the server looks the same. */
 static void marks_that_were_lost(void **state) {
     firn_store *store = open_store("%s", url_of("gone"));
@@ -526,6 +581,7 @@ static const struct {
     {"tables of an older firn are refused", older_tables, true},
     {"tables that were dropped are not made again", tables_that_were_dropped, true},
     {"eight that create the tables at once all succeed", created_at_once, true},
+    {"opening waits for a connection of a busy server, and names its limit", busy_server, true},
     {"marks that a handle was granted and are gone are noticed", marks_that_were_lost, true},
     {"a session that was ended while idle goes unnoticed", ended_while_idle, true},
     {"a session that was ended at work leaves the outcome unknown", ended_at_work, true},

@@ -745,12 +745,62 @@ static int stream_from_zero(void *self, void *bytes, size_t size, const uint8_t 
     return stream_right(self, bytes, size, key, zero);
 }
 
+static void *hasher_right(void *self) {
+    (void)self;
+    return real->hasher_open(real_self);
+}
+
+static void *hasher_none(void *self) {
+    (void)self;
+    return NULL;
+}
+
+static int hash_right(void *hasher, uint8_t digest[32], const void *bytes, size_t size) {
+    return real->hash(hasher, digest, bytes, size);
+}
+
+static int hash_fails(void *hasher, uint8_t digest[32], const void *bytes, size_t size) {
+    hash_right(hasher, digest, bytes, size);
+    return FIRN_ESYSTEM;
+}
+
+static int hash_wrong_bit(void *hasher, uint8_t digest[32], const void *bytes, size_t size) {
+    int code = hash_right(hasher, digest, bytes, size);
+    digest[31] ^= 1;
+    return code;
+}
+
+static int hash_once(void *hasher, uint8_t digest[32], const void *bytes, size_t size) {
+    static const void *last;
+    int code = last == hasher ? FIRN_OK : hash_right(hasher, digest, bytes, size);
+    last = hasher;
+    return code;
+}
+
+static void hasher_ends(void *hasher) {
+    real->hasher_close(hasher);
+}
+
+#define OPS(version, name, open, stream, hasher, hash)                                             \
+    { version, name, open, stream, hasher, hash, hasher_ends }
+#define STREAM_OPS(version, name, open, stream)                                                    \
+    OPS(version, name, open, stream, hasher_right, hash_right)
+#define HASH_OPS(hasher, hash) OPS(3, "aes", open_any, stream_right, hasher, hash)
 static const firn_stream_ops wrong[] = {
-    {2, "aes", open_any, stream_fails},      {2, "aes", open_any, stream_idles},
-    {2, "aes", open_any, stream_short},      {3, "aes", open_any, stream_right},
-    {2, "rot", open_any, stream_right},      {2, "aes", open_never, stream_right},
-    {2, "aes", open_any, stream_wrong_bit},  {2, "aes", open_any, stream_then_fails},
-    {2, "aes", open_any, stream_then_idles}, {2, "aes", open_any, stream_from_zero},
+    STREAM_OPS(3, "aes", open_any, stream_fails),
+    STREAM_OPS(3, "aes", open_any, stream_idles),
+    STREAM_OPS(3, "aes", open_any, stream_short),
+    STREAM_OPS(2, "aes", open_any, stream_right),
+    STREAM_OPS(3, "rot", open_any, stream_right),
+    STREAM_OPS(3, "aes", open_never, stream_right),
+    STREAM_OPS(3, "aes", open_any, stream_wrong_bit),
+    STREAM_OPS(3, "aes", open_any, stream_then_fails),
+    STREAM_OPS(3, "aes", open_any, stream_then_idles),
+    STREAM_OPS(3, "aes", open_any, stream_from_zero),
+    HASH_OPS(hasher_none, hash_right),
+    HASH_OPS(hasher_right, hash_fails),
+    HASH_OPS(hasher_right, hash_wrong_bit),
+    HASH_OPS(hasher_right, hash_once),
 };
 
 static int use_wrong(void) {

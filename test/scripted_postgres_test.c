@@ -493,6 +493,12 @@ void PQfinish(PGconn *db) {
     session_leave(session_of(db));
 }
 
+PGVerbosity PQsetErrorVerbosity(PGconn *db, PGVerbosity verbosity) {
+    (void)db;
+    (void)verbosity;
+    return PQERRORS_DEFAULT;
+}
+
 char *PQerrorMessage(const PGconn *db) {
     static char text[] = "a reason";
     (void)db;

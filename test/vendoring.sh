@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # firn inside another project of CMake, by FetchContent and by add_subdirectory: firn::firn has the SQLite store, and nothing
-# else of firn is configured, built or installed. Meson configures the two files as a subproject.
+# else of firn is configured, built or installed. The folder of firn.c works as a subproject of CMake and of Meson, and as a
+# package that CMake finds.
 . test/tap
 tree=$(pwd)
 cat >"$TMPDIR/app.c" <<'TEXT'
@@ -58,9 +59,20 @@ else
     skip "FetchContent" "git is missing"
 fi
 
+# The folder of two files: CMake installs it as a package, with which a program issues.
+single=$TMPDIR/meson/subprojects/firn
+mkdir "$TMPDIR/meson"
+packaging/amalgamation.sh "$single"
+check "CMake configures the folder of firn.c" cmake -S "$single" -B "$TMPDIR/single" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_INSTALL_PREFIX=$TMPDIR/installed"
+check "... builds it" sh -c "cmake --build '$TMPDIR/single' --verbose >'$TMPDIR/verbose'"
+check "... with assertions, which Release leaves out elsewhere" grep -q 'DNDEBUG.*-UNDEBUG.* -c ' "$TMPDIR/verbose"
+check "... and installs a package" cmake --install "$TMPDIR/single"
+project found "find_package(firn REQUIRED)"
+check "find_package finds it" configure found "-DCMAKE_PREFIX_PATH=$TMPDIR/installed"
+check "... for a program" cmake --build "$TMPDIR/found/build"
+same "... that issues from a SQLite store" "" "$("$TMPDIR/found/build/app" "sqlite:$TMPDIR/found.db?unsafe=1" 2>&1)"
+
 if command -v meson >/dev/null; then
-    mkdir "$TMPDIR/meson"
-    packaging/amalgamation.sh "$TMPDIR/meson/subprojects/firn"
     printf "project('app', 'c')\nexecutable('app', '../app.c', dependencies: dependency('firn', fallback: ['firn', 'firn_dep']))\n" \
         >"$TMPDIR/meson/meson.build"
     check "Meson configures firn.c as a subproject" env PKG_CONFIG_PATH= meson setup "$TMPDIR/meson/build" "$TMPDIR/meson"

@@ -160,6 +160,7 @@ bool bench_loop_coarse_random(bench_run *run);
 bool bench_counter(bench_run *run);
 bool bench_coarse(bench_run *run);
 bool bench_swap_threads(bench_run *run);
+bool bench_loop_threads(bench_run *run);
 bool bench_coarse_threads(bench_run *run);
 bool bench_fill(bench_run *run);
 bool bench_kernel_random(bench_run *run);

@@ -42,6 +42,8 @@ const bench_case bench_cases[] = {
     OWN("calls", "uuid7-tick", bench_next, "uuid7", "clock=tick", 7.5),
     LEAST("calls", "uuid7-tick", "own loop, random bits", bench_loop_coarse_random),
     LEAST("calls", "uuid7-tick", "own loop, coarse clock", bench_loop_coarse),
+    OWN("calls", "uuid7-exact", bench_next, "uuid7", "clock=exact", 0),
+    OWN("calls", "ksuid", bench_next, "ksuid", "", 0),
     OWN("calls", "uuid4", bench_next, "uuid4", "", 6.5),
     PEER("calls", "uuid4", "libuuid", bench_libuuid, "uuid_generate_random", "", 0, 0),
     LEAST("calls", "uuid4", "AES-256-CTR, reseeded", bench_aes),
@@ -57,6 +59,7 @@ const bench_case bench_cases[] = {
 
     /* threads */
     OWN("threads", "two-threads", bench_two_threads, BENCH_WIDE_LAYOUT, "", 0),
+    PEER("threads", "two-threads", "own loop", bench_loop_threads, NULL, NULL, 1.2, 1.2),
     LEAST("threads", "two-threads", "compare-and-swap", bench_swap_threads),
     OWN("threads", "two-threads-free", bench_two_threads, BENCH_WIDE_LAYOUT,
         "ordering=thread clock=tick", 6),
@@ -83,10 +86,10 @@ const bench_case bench_cases[] = {
     PEER("text", "uuid-read", "libuuid", bench_libuuid, "uuid_parse", "", 0, 0),
     OWN("text", "ulid-write", bench_write, "base32", "", 4.5),
     OWN("text", "ulid-read", bench_read, "base32", "", 4.5),
-    OWN("text", "decimal-write", bench_write, "dec", "", 5.5),
-    PEER("text", "decimal-write", "snprintf", bench_libc_write, NULL, NULL, 0, 0),
-    OWN("text", "decimal-read", bench_read, "dec", "", 3.7),
-    PEER("text", "decimal-read", "strtoull", bench_libc_read, NULL, NULL, 0, 0),
+    OWN("text", "decimal-write", bench_write, "dec", "", 0),
+    PEER("text", "decimal-write", "snprintf", bench_libc_write, NULL, NULL, 0.5, 0.5),
+    OWN("text", "decimal-read", bench_read, "dec", "", 0),
+    PEER("text", "decimal-read", "strtoull", bench_libc_read, NULL, NULL, 1, 1),
 
     /* guess */
     OWN("guess", "guess-uuid", bench_guess, "0192f0c8-d1e3-7a55-9e37-79b97f4a7c15", "", 500),
@@ -101,7 +104,7 @@ const bench_case bench_cases[] = {
     PEER("processes", "million", "writes prepared text", bench_million_copy, NULL, NULL, 1.3, 0),
     OWN("processes", "stamp-csv", bench_stamp, "snowflake", "csv", 60),
     PEER("processes", "stamp-csv", "copies lines", bench_copy, NULL, "csv", 0, 0),
-    OWN("processes", "stamp-csv-uuid7", bench_stamp, "uuid7", "csv", 0),
+    OWN("processes", "stamp-csv-uuid7", bench_stamp, "uuid7", "csv", 200),
     OWN("processes", "stamp-tsv", bench_stamp, "snowflake", "tsv", 0),
     PEER("processes", "stamp-tsv", "copies lines", bench_copy, NULL, "tsv", 0, 0),
     OWN("processes", "stamp-jsonl", bench_stamp, "snowflake", "jsonl", 300),
@@ -109,6 +112,6 @@ const bench_case bench_cases[] = {
     OWN("processes", "check-dec", bench_check, "dec", "order", 0),
     OWN("processes", "check-uuid", bench_check, "uuid", "order", 0),
     OWN("processes", "check-dec-random", bench_check, "dec", "random", 0),
-    OWN("processes", "check-uuid-random", bench_check, "uuid", "random", 20),
+    OWN("processes", "check-uuid-random", bench_check, "uuid", "random", 25),
 };
 const size_t bench_case_count = sizeof bench_cases / sizeof bench_cases[0];

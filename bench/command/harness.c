@@ -24,6 +24,8 @@ enum {
 #define WARM_NS  2e7  /* what comes first is not measured */
 #define ALONE    0.93 /* of the best rate of additions: at least */
 #define SHARED   0.85 /* at most */
+#define TOGETHER 0.85 /* of a burst: several threads are at work at the same time, at least */
+#define AT_WORK  0.9  /* of a thread's time: it has a processor, at least */
 
 double bench_now_ns(void) {
     struct timespec now;
@@ -99,6 +101,7 @@ static void find_best_rate(void) {
 /* A burst, and the rates around it. */
 typedef struct rate_sample {
     double ns, low_rate, high_rate;
+    bool broken; /* a thread of several was not at work all the time */
 } rate_sample;
 
 static void note_rate(rate_sample *sample, double rate) {
@@ -147,7 +150,7 @@ static double race_all(bench_run *run, int count, uint64_t n, double *cpu_ns, ra
     static racer racers[RACERS];
     pthread_t threads[RACERS];
     _Atomic int waiting = count;
-    double start = 0, end = 0;
+    double start = 0, last_start = 0, end = 0, first_end = 0;
     bool fine = true;
     for (int i = 0; i < count; i++) {
         racers[i] = (racer){.run = run, .waiting = &waiting, .n = n, .number = i};
@@ -159,12 +162,16 @@ static double race_all(bench_run *run, int count, uint64_t n, double *cpu_ns, ra
         const racer *r = &racers[i];
         pthread_join(threads[i], NULL);
         start = i == 0 || r->start < start ? r->start : start;
+        last_start = r->start > last_start ? r->start : last_start;
         end = r->end > end ? r->end : end;
+        first_end = i == 0 || r->end < first_end ? r->end : first_end;
         *cpu_ns += r->cpu_ns;
         note_rate(rates, r->rates.low_rate);
         note_rate(rates, r->rates.high_rate);
         fine = fine && r->fine;
     }
+    rates->broken = first_end - last_start < TOGETHER * (end - start) ||
+                    *cpu_ns < AT_WORK * count * (end - start);
     return fine ? end - start : -1;
 }
 
@@ -243,7 +250,8 @@ typedef struct contestant {
 
 /* BENCH_MODES: between the modes, or interrupted. */
 static enum bench_mode mode_of(const contestant *self, const rate_sample *sample) {
-    return self->run.slow                            ? BENCH_ALL
+    return sample->broken                            ? BENCH_MODES
+           : self->run.slow                          ? BENCH_ALL
            : sample->low_rate >= ALONE * best_rate   ? BENCH_ALONE
            : sample->high_rate <= SHARED * best_rate ? BENCH_SHARED
                                                      : BENCH_MODES;

@@ -112,6 +112,9 @@ bool bench_coarse(bench_run *run) {
 bool bench_swap_threads(bench_run *run) {
     return run_twice(run, work_swap, "compare-and-swap of one word by two threads");
 }
+bool bench_loop_threads(bench_run *run) {
+    return run_twice(run, work_loop, "cycle counter, compare-and-swap, two shifts, on two threads");
+}
 bool bench_coarse_threads(bench_run *run) {
     return run_twice(run, work_coarse, "the coarse clock alone, on two threads");
 }

@@ -6,21 +6,16 @@
 
 #include "command.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 enum {
     PARTS = DUPLICATES_PARTS,
     SHOWN = DUPLICATES_SHOWN,
     LOG = PARTS, /* the stream that is the log; its byte for a line without an ID is the same */
-    REPEATING_MOST = 8,
-    AHEAD = 16 /* IDs whose places in the table are fetched before they are needed */
+    AHEAD = 16   /* IDs whose places in the table are fetched before they are needed */
 };
 
 /* ---- into parts ---------------------------------------------------------------------------- */
@@ -58,75 +53,27 @@ EACH void set_key(uint64_t *key, const firn_id *id, uint32_t words) {
     *key = id->low;
 }
 
-static inline void put_line(uint8_t *out, const open_line *line, size_t size) {
-#ifdef __SSE2__
-    for (size_t i = 0; i < size; i += 16) {
-        _mm_stream_si128((void *)(out + i), _mm_load_si128((const void *)(line->bytes + i)));
-    }
-#else
-    memcpy(out, line->bytes, size);
-#endif
-}
-
-EACH int add_line(duplicate_finder *finder, uint32_t part, size_t size, firn_error *error) {
-    spill_stream *stream = &finder->kept.streams[part];
-    finder->open_bytes[part] = 0;
-    if (stream->next == stream->end) {
-        int code = spill_turn(&finder->kept, stream, error);
-        if (code != FIRN_OK) {
-            return code;
-        }
-    }
-    if (stream->kept > 0 && finder->kept.used < finder->kept.most) {
-        put_line(stream->next, &finder->open[part], size);
-    } else { /* few, or soon written to the file */
-        memcpy(stream->next, finder->open[part].bytes, size);
-    }
-    stream->next += size;
-    return FIRN_OK;
-}
-
-/* The lines that are not full, after the last ID. */
-static int keep_rest(duplicate_finder *finder, firn_error *error) {
-    int code = FIRN_OK;
-    for (uint32_t part = 0; part < PARTS && code == FIRN_OK; part++) {
-        const size_t bytes = finder->open_bytes[part];
-        if (bytes > 0) {
-            code = add_line(finder, part, 0, error);
-        }
-        if (bytes > 0 && code == FIRN_OK) {
-            memcpy(finder->kept.streams[part].next, finder->open[part].bytes, bytes);
-            finder->kept.streams[part].next += bytes;
-        }
-    }
-    return code;
-}
-
-/* Bytes of a full line: 32, 16 or 8 IDs, so that a block, of a multiple of 32, has whole lines. */
-EACH size_t line_of(uint32_t words) {
-    return (words == 3 ? 8 : 32 / words) * words * sizeof(uint64_t);
+/* Room for one more unit at stream->next. */
+static inline int make_room(duplicate_finder *finder, spill_stream *stream, firn_error *error) {
+    return stream->next == stream->end ? spill_turn(&finder->kept, stream, error) : FIRN_OK;
 }
 
 EACH int keep_as(duplicate_finder *finder, const id_batch *batch, firn_error *error,
                  uint32_t words) {
-    const size_t unit = words * sizeof(uint64_t), full = line_of(words);
     spill_stream *log = &finder->kept.streams[LOG];
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t key[DUPLICATES_WORDS];
         uint32_t part = LOG;
-        int code = FIRN_OK;
-        if (batch->ids[i].bits != 0) {
+        int code = make_room(finder, log, error);
+        if (code == FIRN_OK && batch->ids[i].bits != 0) {
             set_key(key, &batch->ids[i], words);
             part = part_of(hash_of(key, words, finder->seed));
-            const size_t position = finder->open_bytes[part];
-            memcpy(finder->open[part].bytes + position, key, unit);
-            finder->open_bytes[part] = (uint16_t)(position + unit);
-            if (position + unit == full) {
-                code = add_line(finder, part, full, error);
+            spill_stream *stream = &finder->kept.streams[part];
+            code = make_room(finder, stream, error);
+            if (code == FIRN_OK) {
+                memcpy(stream->next, key, words * sizeof *key);
+                stream->next += words * sizeof *key;
             }
-        }
-        if (code == FIRN_OK && log->next == log->end) {
-            code = spill_turn(&finder->kept, log, error);
         }
         if (code != FIRN_OK) {
             return code;
@@ -230,55 +177,6 @@ static size_t places_for(uint64_t count, size_t most) {
         places *= 2;
     }
     return places;
-}
-
-/* Whether two IDs of a part may be equal: false is certain. Compares 32 bits of the hashes, in a
- * table a quarter or half as large as one of IDs, which stays in the second cache. */
-EACH bool may_repeat(const duplicate_finder *finder, uint32_t *table, uint64_t mask,
-                     const uint64_t *keys, size_t count, uint32_t words) {
-    uint64_t hashes[AHEAD];
-    for (size_t i = 0; i < count; i += AHEAD) {
-        size_t some = count - i < AHEAD ? count - i : AHEAD;
-        for (size_t j = 0; j < some; j++) {
-            hashes[j] = hash_of(keys + (i + j) * words, words, finder->seed);
-            __builtin_prefetch(table + (hashes[j] & mask), 1);
-        }
-        for (size_t j = 0; j < some; j++) {
-            uint32_t mark = (uint32_t)(hashes[j] >> 24) | 1; /* 0 is a free place */
-            uint64_t position = hashes[j] & mask;
-            for (; table[position] != 0;
-                 position = (position + 1) & mask) { /* half of the places stay free */
-                if (table[position] == mark) {
-                    return true;
-                }
-            }
-            table[position] = mark;
-        }
-    }
-    return false;
-}
-
-/* The same of a part that is in memory and whose table is not too large; true of any other. */
-static bool part_may_repeat(duplicate_finder *finder, uint32_t part) {
-    const spill_stream *stream = &finder->kept.streams[part];
-    const uint64_t count = spill_units(&finder->kept, stream);
-    const size_t unit = finder->words * sizeof(uint64_t);
-    size_t places = 64, bytes;
-    bool may = stream->kept < stream->count;
-    while (places < 2 * count) {
-        places *= 2;
-    }
-    if (may || places * sizeof(uint32_t) > finder->max_places * unit) {
-        return true;
-    }
-    memset(finder->table, 0, places * sizeof(uint32_t));
-    for (size_t i = 0; i <= stream->count && !may; i++) {
-        const uint64_t *keys =
-            (const void *)spill_block(&finder->kept, stream, i, finder->scratch, &bytes, NULL);
-        uint32_t *table = (void *)finder->table;
-        may = WITH_WORDS(finder->words, may_repeat, finder, table, places - 1, keys, bytes / unit);
-    }
-    return may;
 }
 
 /* Reads a slice of a part. *full: there are too many different ones for the table. */
@@ -458,7 +356,6 @@ int duplicates_open(duplicate_finder *finder, uint32_t words, uint64_t memory, f
     finder->words = words;
     finder->memory = memory;
     spill_open(&finder->kept, 3 * quarter, words * sizeof(uint64_t));
-    assert(finder->kept.block % line_of(words) == 0);
     finder->max_places = 64;
     while (finder->max_places * 2 * words * sizeof(uint64_t) <= quarter) {
         finder->max_places *= 2;
@@ -470,14 +367,11 @@ int duplicates_open(duplicate_finder *finder, uint32_t words, uint64_t memory, f
 
 int duplicates_find(duplicate_finder *finder, firn_error *error) {
     progress shown = {.label = "comparing"};
-    int code = keep_rest(finder, error);
+    int code = FIRN_OK;
     finder->count = 0;
     finder->shown_count = 0;
     for (uint32_t part = 0; part < PARTS && code == FIRN_OK; part++) {
-        /* where many repeat, to ask first costs more than it saves */
-        const bool may = finder->repeating > REPEATING_MOST || part_may_repeat(finder, part);
-        finder->repeating += may;
-        code = may ? add_part(finder, part, error) : FIRN_OK;
+        code = add_part(finder, part, error);
         progress_show(&shown, part + 1, PARTS);
     }
     progress_end(&shown);

@@ -34,12 +34,6 @@ typedef struct part_repeats {
     uint64_t index[DUPLICATES_SHOWN];
 } part_repeats;
 
-/* Most of a line of the cache. IDs of a part are kept a line at a time and past the caches, which
- * have no room for what nothing reads soon. */
-typedef struct open_line {
-    _Alignas(SPILL_LINE) uint8_t bytes[SPILL_LINE];
-} open_line;
-
 typedef struct duplicate_finder {
     disk_spill kept;
     uint32_t words; /* of an ID */
@@ -47,11 +41,8 @@ typedef struct duplicate_finder {
     uint64_t memory;
     uint8_t *scratch; /* a block */
     uint64_t *table;
-    size_t max_places;                /* a power of two */
-    open_line open[DUPLICATES_PARTS]; /* the last IDs of each part */
-    uint16_t open_bytes[DUPLICATES_PARTS];
+    size_t max_places; /* a power of two */
     part_repeats parts[DUPLICATES_PARTS];
-    uint32_t repeating; /* parts in which IDs may repeat */
 
     uint64_t count; /* the result */
     repeated_id shown[DUPLICATES_SHOWN];

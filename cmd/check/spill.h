@@ -11,9 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* SPILL_LINE: the most bytes that are added together. A processor cannot predict when a line is
- * full, so long lines cost less than short ones; still longer ones do not fit its first cache. */
-enum { SPILL_STREAMS = 256, SPILL_LINE = 256 };
+enum { SPILL_STREAMS = 256 };
 
 typedef struct spill_stream {
     uint8_t *start, *next, *end; /* the open block; all NULL before the first */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams of IDs: see stream.h. The two forms that nearly all of them have, decimals of 64 bits and
- * UUIDs, are read eight characters at a time; any other text goes to the strict reader of
- * the library, which also reports the error. */
+/* Streams of IDs: see stream.h. Lines that the library's reader accepts as the first line was read
+ * need no second look; every other line gets one, which also reports the error. */
 #include "stream.h"
 
 #include "shared/progress.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,129 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-/* ---- eight characters at a time ------------------------------------------------------------ */
-
-#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* Four characters of text, the first one lowest. Spelt out, because so compilers make one load of
- * it. */
-static inline uint64_t load_four(const char *text) {
-    const unsigned char *position = (const unsigned char *)text;
-    return (uint64_t)position[0] | (uint64_t)position[1] << 8 | (uint64_t)position[2] << 16 |
-           (uint64_t)position[3] << 24;
-}
-
-static inline uint64_t load_eight(const char *text) {
-    return load_four(text) | load_four(text + 4) << 32;
-}
-
-/* The top bit of each byte that is at least `least`; no byte may have its top bit set. */
-static inline uint64_t at_least(uint64_t text, uint64_t least) {
-    return (text + EACH_BYTE(0x80 - least)) & EACH_BYTE(0x80);
-}
-
-/* The top bit of each byte that is not a decimal digit. */
-static inline uint64_t not_decimal(uint64_t text) {
-    uint64_t low = text & EACH_BYTE(0x7f);
-    uint64_t digit = at_least(low, '0') & ~at_least(low, '9' + 1) & ~text;
-    return ~digit & EACH_BYTE(0x80);
-}
-
-/* The value of eight decimal digits; a zero byte counts as 0. */
-static inline uint64_t eight_decimals(uint64_t text) {
-    uint64_t digits = text & EACH_BYTE(0x0f);
-    uint64_t pairs = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-    uint64_t fours = (pairs * 100 + (pairs >> 16)) & UINT64_C(0x0000ffff0000ffff);
-    return (fours * 10000 + (fours >> 32)) & UINT32_MAX;
-}
-
-/* The length of a line's end, which is there or is not: 1, 2 or 0. */
-static inline size_t line_end(const char *text) {
-    return text[0] == '\n' ? 1 : text[0] == '\r' && text[1] == '\n' ? 2 : 0;
-}
-
-/* At most 19 decimal digits and the end of the line; the length of all, or 0: look
- * closer. */
-static inline size_t read_decimal(firn_id *id, const char *text) {
-    static const uint32_t power[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
-    uint64_t sum = 0;
-    for (size_t length = 0; length <= 16; length += 8) {
-        uint64_t word = load_eight(text + length);
-        uint64_t odd = not_decimal(word);
-        if (odd == 0) {
-            sum = sum * 100000000 + eight_decimals(word);
-            continue;
-        }
-        size_t more = (size_t)__builtin_ctzll(odd) / 8;
-        if (more > 0) { /* the digits move to the end, zero bytes before them */
-            sum = sum * power[more] + eight_decimals(word << (64 - 8 * more));
-        }
-        length += more;
-        *id = (firn_id){sum, 0, 0, 64};
-        size_t end = line_end(text + length);
-        bool number = length > 0 && length < 20 && text[0] != '0';
-        return number && end > 0 ? length + end : 0;
-    }
-    return 0;
-}
-
-#ifdef __SSE2__
-/* Sixteen hex digits in either case, the first one lowest, as eight bytes; *odd gets bits where
- * there is something else. */
-static inline uint64_t sixteen_hex(uint64_t first, uint64_t second, uint64_t *odd) {
-    const __m128i text = _mm_set_epi64x((long long)second, (long long)first);
-    const __m128i small = _mm_or_si128(text, _mm_set1_epi8(0x20));
-    const __m128i number = _mm_sub_epi8(text, _mm_set1_epi8('0'));
-    const __m128i letter = _mm_sub_epi8(small, _mm_set1_epi8('a'));
-    const __m128i is_number = _mm_cmpeq_epi8(_mm_min_epu8(number, _mm_set1_epi8(9)), number);
-    const __m128i is_letter = _mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8(5)), letter);
-    const __m128i digits =
-        _mm_or_si128(_mm_and_si128(is_number, number),
-                     _mm_and_si128(is_letter, _mm_add_epi8(letter, _mm_set1_epi8(10))));
-    const __m128i pairs = _mm_or_si128(
-        _mm_and_si128(_mm_slli_epi16(digits, 4), _mm_set1_epi16(0xf0)), _mm_srli_epi16(digits, 8));
-    *odd |= 0xffff ^ (uint64_t)_mm_movemask_epi8(_mm_or_si128(is_number, is_letter));
-    uint64_t bytes;
-    _mm_storel_epi64((void *)&bytes, _mm_packus_epi16(pairs, pairs));
-    return bytes;
-}
-#else
-/* The value of eight hex digits in either case; *odd gets bits where there is something else. */
-static inline uint64_t eight_hex(uint64_t text, uint64_t *odd) {
-    uint64_t low = text & EACH_BYTE(0x7f), small = low | EACH_BYTE(0x20);
-    uint64_t decimal = at_least(low, '0') & ~at_least(low, '9' + 1);
-    uint64_t letter = at_least(small, 'a') & ~at_least(small, 'f' + 1);
-    *odd |= (~(decimal | letter) | text) & EACH_BYTE(0x80);
-    uint64_t digits = (text & EACH_BYTE(0x0f)) + 9 * (text >> 6 & EACH_BYTE(1));
-    uint64_t pairs = (digits << 4 | digits >> 8) & UINT64_C(0x00ff00ff00ff00ff);
-    uint64_t fours = (pairs << 8 | pairs >> 16) & UINT64_C(0x0000ffff0000ffff);
-    return (fours << 16 | fours >> 32) & UINT32_MAX;
-}
-
-static inline uint64_t sixteen_hex(uint64_t first, uint64_t second, uint64_t *odd) {
-    uint64_t upper = eight_hex(first, odd);
-    return htobe64(upper << 32 | eight_hex(second, odd));
-}
-#endif
-
-/* 36 characters and the end of the line; the length of all, or 0: look closer. */
-static inline size_t read_uuid(firn_id *id, const char *text) {
-    uint64_t odd = 0;
-    id->high = be64toh(
-        sixteen_hex(load_eight(text), load_four(text + 9) | load_four(text + 14) << 32, &odd));
-    id->low = be64toh(sixteen_hex(load_four(text + 19) | load_four(text + 24) << 32,
-                                  load_eight(text + 28), &odd));
-    id->top = 0;
-    id->bits = 128;
-    odd |= (uint64_t)(text[8] ^ '-') | (uint64_t)(text[13] ^ '-') | (uint64_t)(text[18] ^ '-') |
-           (uint64_t)(text[23] ^ '-');
-    size_t end = line_end(text + 36);
-    return odd == 0 && end > 0 ? 36 + end : 0;
-}
 
 /* ---- form and width ------------------------------------------------------------------------ */
 
@@ -383,35 +258,36 @@ static inline bool is_of_scheme(const id_stream *in, const firn_id *id) {
            0;
 }
 
-/* An ID at the beginning of a line; the length of the line, or 0: look closer. */
-typedef size_t read_line(firn_id *id, const char *text);
-
-/* Lines that need no second look, of at least `least` bytes; stops before the first that does.
- * `read` is a constant, so that it becomes a part of the loop. */
-static inline __attribute__((always_inline)) size_t read_lines(id_stream *in, firn_id *ids,
-                                                               size_t room, size_t least,
-                                                               read_line *read) {
-    const char *const text = in->window.buffer;
-    size_t count = 0, start = in->window.start;
-    for (; count < room && in->window.end - start >= least; count++) {
-        size_t length = read(&ids[count], text + start);
-        if (length == 0 || !is_of_scheme(in, &ids[count])) {
-            break;
-        }
-        start += length;
-    }
-    in->window.start = start;
-    return count;
+/* Are lines read in passing? Not while prefixes are counted; and only the most common forms of a
+ * named scheme have only constants to check. */
+static bool is_easy(const id_stream *in) {
+    const bool number = in->form == FIRN_FORM_DEC || in->form == FIRN_FORM_UNSIGNED;
+    return in->known && in->lead == 0 && in->form != FIRN_FORM_TYPEID &&
+           (!in->reader.named || in->form == FIRN_FORM_UUID || (number && in->bits == 64));
 }
 
+/* Lines that need no second look; stops before the first that does. */
 static size_t read_easy(id_stream *in, firn_id *ids, size_t room) {
-    size_t count = 0;
-    if (in->known && in->form == FIRN_FORM_UUID) {
-        count = read_lines(in, ids, room, 37, read_uuid);
-    } else if (in->known && in->bits == 64 &&
-               (in->form == FIRN_FORM_DEC || in->form == FIRN_FORM_UNSIGNED)) {
-        count = read_lines(in, ids, room, 1, read_decimal);
+    const char *const text = in->window.buffer;
+    const bool easy = is_easy(in);
+    size_t count = 0, start = in->window.start, length = 0;
+    for (; easy && count < room; count++, start += length + 1) {
+        const char *line = text + start, *end = text + in->window.end;
+        if (line + length >= end || line[length] != '\n') { /* most lines are as long as the last */
+            const char *newline = memchr(line, '\n', (size_t)(end - line));
+            if (newline == NULL) {
+                break;
+            }
+            length = (size_t)(newline - line);
+        }
+        const size_t size = length - (length > 0 && line[length - 1] == '\r');
+        if (firn_parse(&ids[count], in->form, in->bits, line, size, NULL) != FIRN_OK ||
+            !is_of_scheme(in, &ids[count])) {
+            break;
+        }
+        in->minus = in->minus || *line == '-';
     }
+    in->window.start = start;
     in->line += count;
     return count;
 }

@@ -5,16 +5,20 @@
 
 #include <firn/firn.h>
 
-/* The cipher of the random generator, which a module exports as `firn_stream_module`. Called by any
- * thread, at the same time. A module uses no function of libfirn. */
+/* The cipher of the random generator, and SHA-256, which is several times as fast as libmd's where
+ * the processor has instructions for it. A module exports them as `firn_stream_module`. Called by
+ * any thread, at the same time. A module uses no function of libfirn. */
 typedef struct firn_stream_ops {
-    uint32_t version;         /* 2 */
+    uint32_t version;         /* 3 */
     const char *name;         /* "aes" */
     int (*open)(void **self); /* once a process */
     /* XORs `bytes` with AES-256 in counter mode, from `counter` on, which is big-endian. `size` is
      * a multiple of 16. Erases its copies of the key, and keeps nothing. */
     int (*stream)(void *self, void *bytes, size_t size, const uint8_t key[32],
                   const uint8_t counter[16]);
+    void *(*hasher_open)(void *self); /* for one thread at a time; NULL: no memory */
+    int (*hash)(void *hasher, uint8_t digest[32], const void *bytes, size_t size);
+    void (*hasher_close)(void *hasher); /* erases what it hashed; of NULL too */
 } firn_stream_ops;
 
 /* A number of `length` digits as two: its first length / 2 digits, and all others. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The blocks for Knex, TypeORM and Prisma of bindings/node/README.md with the real packages, on SQLite, PostgreSQL and MariaDB,
-// as its table says: each ID is read back exactly, an update changes its row, and a table with rows keeps its IDs. The traps
-// that it names are there. test/frameworks/run gives PG and MY, URLs or empty.
+// The blocks of bindings/node/README.md for ORMs with the real packages, on SQLite, PostgreSQL and MariaDB, as its table says:
+// each ID is read back exactly, an update changes its row, and a table with rows keeps its IDs. The traps that it names are
+// there. test/frameworks/run gives PG and MY, URLs or empty.
 const { execFileSync } = require('child_process')
 const fs = require('fs')
 const path = require('path')
@@ -15,8 +15,8 @@ const ROWS = 50
 const real = firn.open('snowflake', { store: 'memory:' })
 let issued = 0
 const gen = { next: () => { issued++; return real.next() } }
-const section = fs.readFileSync(process.argv[2], 'utf8').match(/^## Knex, TypeORM, Prisma$.*?^## /ms)[0]
-const [knexBlock, safeBlock, typeormBlock, prismaBlock] = [...section.matchAll(/```[jt]s\n(.*?)```/gs)].map(found => found[1])
+const section = fs.readFileSync(process.argv[2], 'utf8').match(/^## Knex, TypeORM, Prisma, Drizzle, Sequelize$.*?^## /ms)[0]
+const [knexBlock, safeBlock, typeormBlock, prismaBlock, drizzleBlock, sequelizeBlock] = [...section.matchAll(/```[jt]s\n(.*?)```/gs)].map(found => found[1])
 
 let checks = 0
 function check (sentence, good, why) {
@@ -174,6 +174,68 @@ model Order {
   fs.rmSync(folder, { recursive: true })
 }
 
+// Drizzle, with the column of SQLite that the page names, and with columns that round.
+async function tryDrizzle (sentence, core, db, run) {
+  const table = core.sqliteTable || core.pgTable || core.mysqlTable
+  const { integer = core.int, text, bigint } = core
+  const block = core.sqliteTable ? drizzleBlock.replace("bigint({ mode: 'bigint' })", 'text()').replace('gen.next()', 'gen.next().toString()') : drizzleBlock
+  const orders = new Function('gen', 'pgTable', 'bigint', 'integer', 'text', block + '\nreturn orders')(gen, table, bigint, integer, text)
+  const { eq, max } = require('drizzle-orm')
+  await run('DROP TABLE IF EXISTS orders')
+  await run(`CREATE TABLE orders (id ${core.sqliteTable ? 'text' : 'bigint'} PRIMARY KEY, total integer)`)
+  await db.insert(orders).values({ total: 0 })
+  await db.insert(orders).values(Array.from({ length: ROWS - 1 }, (_, i) => ({ total: i + 1 })))
+  const before = issued
+  for (const { id, total } of await db.select().from(orders)) await db.update(orders).set({ total: total + ROWS }).where(eq(orders.id, id))
+  const rows = await db.select().from(orders).orderBy(orders.id)
+  const type = core.sqliteTable ? 'string' : 'bigint'
+  check(`Drizzle, ${sentence}`, different(rows.map(row => row.id), ROWS) && issued === before &&
+    rows.every((row, i) => row.total === i + ROWS && typeof row.id === type && firn.show(BigInt(row.id), 'snowflake').time > Date.now() - 3600000), String(rows[0]?.id))
+  const [{ last }] = await db.select({ last: max(orders.id) }).from(orders)
+  check(`Drizzle, ${sentence}: the greatest ID is exact`, String(last) === String(rows[ROWS - 1].id), String(last))
+  const id = rows[ROWS - 1].id
+  const write = db.insert(orders).values({ id, total: 7 })
+  await (write.onConflictDoUpdate ? write.onConflictDoUpdate({ target: orders.id, set: { total: 7 } }) : write.onDuplicateKeyUpdate({ set: { total: 7 } }))
+  check(`Drizzle, ${sentence}: upsert changes its row`, (await db.select().from(orders).where(eq(orders.total, 7))).map(row => String(row.id)).join() === String(id))
+  await run('CREATE TABLE IF NOT EXISTS rounded (id bigint PRIMARY KEY)')
+  await run('DELETE FROM rounded')
+  await run(`INSERT INTO rounded VALUES (${2n ** 60n + 1n})`)
+  const rounded = table('rounded', { id: core.sqliteTable ? integer() : bigint({ mode: 'number' }) })
+  const [row] = await db.select().from(rounded)
+  check(`Drizzle, ${sentence}: ${core.sqliteTable ? 'integer()' : "mode: 'number'"} rounds`, row.id === 2 ** 60, String(row.id))
+  await run('DROP TABLE rounded')
+}
+
+async function trySequelize (sentence, type, options) {
+  const { Sequelize, DataTypes } = require('sequelize')
+  const sequelize = new Sequelize({ logging: false, ...options })
+  const make = new Function('sequelize', 'gen', 'DataTypes', sequelizeBlock.replace('BIGINT', type) + '\nreturn Order')
+  const Order = make(sequelize, gen, DataTypes)
+  await sequelize.sync({ force: true })
+  await Order.create({ total: 0 })
+  await Order.bulkCreate(Array.from({ length: ROWS - 1 }, (_, i) => ({ total: i + 1 })))
+  const before = issued
+  for (const order of await Order.findAll()) await order.update({ total: order.total + ROWS })
+  const rows = await Order.findAll({ order: [['id', 'ASC']], raw: true })
+  check(`Sequelize, ${sentence}`, different(rows.map(row => row.id), ROWS) && issued === before && rows.every((row, i) => row.total === i + ROWS &&
+    typeof row.id === 'string' && firn.show(BigInt(row.id), 'snowflake').time > Date.now() - 3600000), String(rows[0]?.id))
+  await Order.upsert({ id: rows[0].id, total: 7 })
+  const own = await Order.create({ id: '7', total: 8 })
+  check(`Sequelize, ${sentence}: upsert changes its row, and an ID of the program stays`, (await Order.findAll({ where: { total: 7 } })).map(row => row.id).join() === rows[0].id &&
+    own.id === '7' && await Order.count() === ROWS + 1)
+  const last = await Order.findOne({ order: [['id', 'DESC']], where: { total: ROWS * 2 - 1 } })
+  const most = await Order.max('id', { where: { total: { [require('sequelize').Op.gte]: ROWS } } })
+  check(`Sequelize, ${sentence}: max('id') ${type === 'BIGINT' ? 'rounds' : 'is exact'}`, last.id === rows[ROWS - 1].id &&
+    (type === 'BIGINT' ? typeof most === 'number' : most === last.id), String(most))
+  const same = sequelize.define('same', { id: { type: DataTypes[type], defaultValue: gen.next().toString() }, n: { type: DataTypes.INTEGER, primaryKey: true } })
+  await same.sync({ force: true })
+  await same.bulkCreate([{ n: 1 }, { n: 2 }])
+  check(`Sequelize, ${sentence}: a default that is no function gives all rows one ID`, new Set((await same.findAll()).map(row => row.id)).size === 1)
+  await same.drop()
+  await Order.drop()
+  await sequelize.close()
+}
+
 // Decimal texts of different lengths do not sort as their IDs do; base32 does.
 async function tryTexts (sqlite) {
   for (const output of ['string', 'base32']) {
@@ -235,9 +297,13 @@ function tryBundles () {
   const file = path.join(__dirname, 'prisma.db')
   await tryPrisma('SQLite', 'sqlite', new (require('@prisma/adapter-better-sqlite3').PrismaBetterSqlite3)({ url: `file:${file}` }),
     { client: 'better-sqlite3', connection: file, useNullAsDefault: true })
+  const Sqlite = require('better-sqlite3')
+  const memory = new Sqlite(':memory:')
+  await tryDrizzle('SQLite, a text column', require('drizzle-orm/sqlite-core'), require('drizzle-orm/better-sqlite3').drizzle(memory), text => memory.exec(text))
+  await trySequelize('SQLite, a string column', 'STRING', { dialect: 'sqlite', storage: ':memory:' })
   for (const [name, url, client, type] of [['PostgreSQL', process.env.PG, 'pg', 'postgres'], ['MariaDB', process.env.MY, 'mysql2', 'mysql']]) {
     if (!url) {
-      console.log(`ok ${++checks} - Knex, TypeORM and Prisma, ${name} # SKIP it is not installed`)
+      console.log(`ok ${++checks} - ORMs, ${name} # SKIP it is not installed`)
       continue
     }
     const strings = client === 'mysql2' ? { supportBigNumbers: true, bigNumberStrings: true } : {}
@@ -247,6 +313,11 @@ function tryBundles () {
       : new (require('@prisma/adapter-mariadb').PrismaMariaDb)(words), { client, connection: words })
     await tryKnex(`${name}, a bigint column`, 'bigInteger', { client, connection: { ...words, ...strings } })
     await tryTypeorm(`${name}, a bigint column`, 'bigint', { type, ...connection(url) })
+    const pool = client === 'pg' ? new (require('pg').Pool)({ connectionString: url }) : require('mysql2/promise').createPool({ ...words, ...strings })
+    const [core, driver] = client === 'pg' ? ['pg', 'node-postgres'] : ['mysql', 'mysql2']
+    await tryDrizzle(`${name}, a bigint column`, require(`drizzle-orm/${core}-core`), require(`drizzle-orm/${driver}`).drizzle({ client: pool }), text => pool.query(text))
+    await pool.end()
+    await trySequelize(`${name}, a BIGINT column`, 'BIGINT', { dialect: type, ...connection(url) })
   }
   console.log(`1..${checks}`)
   process.exit()
