@@ -83,6 +83,19 @@ const command *command_find(const char *name) {
     return NULL;
 }
 
+/* A command that has another word elsewhere, or NULL. */
+static const char *command_elsewhere(const char *word) {
+    static const char *const words[][2] = {{"create", "new"},   {"decode", "show"},
+                                           {"generate", "new"}, {"inspect", "show"},
+                                           {"issue", "new"},    {"parse", "show"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i][0], word) == 0) {
+            return words[i][1];
+        }
+    }
+    return NULL;
+}
+
 int command_unknown(session *s, const char *word) {
     const char *names[32];
     firn_reading readings[FIRN_READINGS_MAX];
@@ -91,7 +104,8 @@ int command_unknown(session *s, const char *word) {
         names[count++] = row->name;
     }
     names[count] = NULL;
-    const char *near = firn_nearest(word, names);
+    const char *elsewhere = command_elsewhere(word);
+    const char *near = elsewhere != NULL ? elsewhere : firn_nearest(word, names);
     const char *before = firn_scheme_find(word) != NULL                      ? "new "
                          : firn_guess(readings, word, strlen(word), -1) != 0 ? "show "
                                                                              : "";
@@ -113,7 +127,7 @@ static void put_commands(output *out, bool lab) {
 }
 
 void command_list(session *s) {
-    output_text(&s->out, "usage: firn COMMAND ... (`firn COMMAND --help` lists its options)\n\n");
+    output_text(&s->out, "usage: firn COMMAND ... (`firn COMMAND --help` lists its options)\n");
     put_commands(&s->out, false);
     output_text(&s->out,
                 "\n"

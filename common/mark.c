@@ -129,25 +129,24 @@ int mark_store_now(firn_store *store, firn_time *now, firn_error *error) {
     return code == FIRN_ESYSTEM ? FIRN_OK : code;
 }
 
-/* Finds the reach of a namespace in its layout; NULL: the default reach. */
-static const char *reach_of(const char *layout) {
-    const size_t length = strlen(layout), size = sizeof FIRN__LONG_REACH - 1;
-    const char *end = layout + (length > size ? length - size : 0);
-    return strcmp(end, FIRN__LONG_REACH) == 0 ? end : NULL;
+int64_t mark_reach_s(const char *layout) {
+    size_t unused;
+    return firn__confined_reach_s(layout, &unused);
 }
 
-int64_t mark_reach_s(const char *layout) {
-    return reach_of(layout) == NULL ? 15 : 615;
+int mark_guard_s(const char *layout) {
+    const int64_t reach_s = mark_reach_s(layout);
+    return (reach_s > 615 ? (int)reach_s : 615) + 15;
 }
 
 int mark_scheme(firn_scheme *scheme, const char *stored) {
     char text[FIRN_LAYOUT_SIZE], layout[FIRN_LAYOUT_SIZE];
     const firn_scheme *known;
     firn__claims unused;
-    const char *open = firn__confined_read(closing_layout(stored), &unused),
-               *reach = reach_of(open);
-    snprintf(layout, sizeof layout, "%.*s", reach != NULL ? (int)(reach - open) : (int)strlen(open),
-             open);
+    const char *open = firn__confined_read(closing_layout(stored), &unused);
+    size_t length;
+    firn__confined_reach_s(open, &length);
+    snprintf(layout, sizeof layout, "%.*s", (int)length, open);
     for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {
         if (strcmp(firn_scheme_layout(text, known), layout) == 0) {
             *scheme = *known;

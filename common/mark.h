@@ -39,6 +39,10 @@ int mark_scheme(firn_scheme *scheme, const char *layout);
 bool mark_is_timed(firn_scheme *scheme, const char *ns, const char *layout);
 /* How far ahead of the store's clock a reservation of the layout may end, in seconds. */
 int64_t mark_reach_s(const char *layout);
+/* How far ahead of the store's clock a floor of the layout may protect reservations, in seconds: its
+ * reach, at least the longest reach without a reserve, since a lost record may have had that one,
+ * and 15 s, since builds before the first release reserved further ahead. */
+int mark_guard_s(const char *layout);
 /* Of the joined node. */
 uint32_t mark_node_bits(const firn_scheme *scheme);
 /* Slot = tick << this. */

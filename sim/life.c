@@ -509,7 +509,7 @@ static void live_as_child(sim_process *me, child_log *log) {
     sim.child = true;
     child_born();
     me->entropy_state = sim.system = draw(UINT64_MAX); /* as the system's is another one */
-    alarm(60);                                         /* on a busy machine, too */
+    alarm(600);                                        /* on a busy machine, too */
     for (int i = 0; i < 6; i++) {
         sim_maker *maker = me->makers[draw(HELD)];
         if (maker != NULL && maker->gen != NULL) {

@@ -4,6 +4,7 @@
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
+#include "machine.h"
 #include "store.h"
 
 #include <assert.h>
@@ -198,6 +199,28 @@ static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *fa
     return true;
 }
 
+/* Of a reserve its free nodes, if it has any. */
+static int list_nodes(firn_gen *gen, listing *list, int64_t latest, firn_error *error) {
+    int64_t soonest = INT64_MAX;
+    int code = FIRN_OK;
+    if (gen->machine != NULL) {
+        code = firn_store_list(gen->store, gen->machine->ns, see_holding, list, error);
+        for (size_t i = 0; code == FIRN_OK && i < list->count; i++) {
+            soonest = list->used[i].high < soonest ? list->used[i].high : soonest;
+        }
+        if (code != FIRN_OK || soonest <= latest) {
+            return code;
+        }
+        list->count = 0;
+    }
+    code = firn_store_list(gen->store, gen->ns, see_holding, list, error);
+    if (code != FIRN_OK && soonest < INT64_MAX) { /* the store is away */
+        const firn_error why = error != NULL ? *error : (firn_error){0};
+        return firn__machine_wait(gen, soonest, latest, &why, error);
+    }
+    return code;
+}
+
 /* Which node comes next in this claim: the own one, then one that was used before, then a new
  * one. Used ones first, so that never-used ones are left for history. */
 static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64_t latest,
@@ -213,13 +236,29 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
     }
     if (!list->read) {
         list->read = true;
-        *failed = firn_store_list(gen->store, gen->ns, see_holding, list, error);
+        *failed = list_nodes(gen, list, latest, error);
     }
     if (*failed != FIRN_OK) {
         return false;
     }
     return pick_used(gen, list, latest, node, failed, error) ||
            (*failed == FIRN_OK && pick_new(gen, list, node, failed, error));
+}
+
+int firn__claim_spare(firn_gen *gen, firn_store *store, int64_t latest, uint64_t *node,
+                      firn_error *error) {
+    listing list = {.gen = gen, .error = error};
+    int failed = firn_store_list(store, gen->ns, see_holding, &list, error);
+    const bool found =
+        failed == FIRN_OK && (pick_used(gen, &list, latest, node, &failed, error) ||
+                              (failed == FIRN_OK && pick_new(gen, &list, node, &failed, error)));
+    free(list.used);
+    return found || failed != FIRN_OK
+               ? failed
+               : firn__fail(error, FIRN_EBUSY,
+                            "no node of %.60s is free for the reserve of this "
+                            "machine: use a layout with more node bits",
+                            gen->ns);
 }
 
 /* ---- one claim ------------------------------------------------------------------------------- */

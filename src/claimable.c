@@ -104,12 +104,12 @@ static int see_layout(void *context, const firn_holding *holding) {
 }
 
 /* Only the listing of all namespaces shows one without keys. */
-static bool learn(firn_gen *gen) {
+bool firn__claimable_learn(firn_gen *gen, firn_store *store) {
     search self = {.gen = gen};
     firn_error unused;
-    int code = firn_store_list(gen->store, gen->ns, see_layout, &self, &unused);
+    int code = firn_store_list(store, gen->ns, see_layout, &self, &unused);
     if (code == FIRN_OK && !self.seen) {
-        (void)firn_store_list(gen->store, NULL, see_layout, &self, &unused);
+        (void)firn_store_list(store, NULL, see_layout, &self, &unused);
     }
     return self.learned;
 }
@@ -133,7 +133,7 @@ int firn__claimable_reserve(firn_gen *gen, uint64_t node, firn_request *request,
     }
     request->layout = gen->kept.stored;
     int code = firn__gen_reserve(gen, request, sending, first, error);
-    if (code != FIRN_ENAMESPACE || !learn(gen)) {
+    if (code != FIRN_ENAMESPACE || !firn__claimable_learn(gen, gen->store)) {
         return code;
     }
     if (!sending->twice) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of a stored layout that a layout does not have: the nodes that may be claimed, in front,
- * and the long reach, at the end. The library and what is built on it include this file. */
+ * and a long reach, at the end. The library and what is built on it include this file. */
 #ifndef FIRN_CONFINED_H
 #define FIRN_CONFINED_H
 
@@ -12,9 +12,28 @@
 #define FIRN__CLAIMS_SIZE 48 /* room for "0..899" */
 #define FIRN__CONFINED    "claim="
 
-/* The end of the stored layout of a namespace with this reach; with the other one, nothing is
- * added. */
-#define FIRN__LONG_REACH " reach=10min"
+/* The end of the stored layout of a namespace with one of these reaches; with the default one,
+ * nothing is added. */
+#define FIRN__LONG_REACH    " reach=10min"
+#define FIRN__LONGEST_REACH " reach=1h"
+
+/* The reach of a stored layout, and its place there: at the end if it is the default one. */
+static inline int firn__confined_reach_s(const char *layout, size_t *at) {
+    static const struct {
+        const char *text;
+        int reach_s;
+    } longer[] = {{FIRN__LONG_REACH, 615}, {FIRN__LONGEST_REACH, 3615}};
+    const size_t length = strlen(layout);
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
+        const size_t size = strlen(longer[i].text);
+        if (length > size && strcmp(layout + length - size, longer[i].text) == 0) {
+            *at = length - size;
+            return longer[i].reach_s;
+        }
+    }
+    *at = length;
+    return 15;
+}
 
 /* The nodes of a namespace that may be claimed. */
 typedef struct firn__claims {

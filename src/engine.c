@@ -528,6 +528,29 @@ int firn__engine_relabel(void *self, const firn_relabel *change, int64_t *floor,
     return code;
 }
 
+int firn__engine_known(void *self, firn_records *seen, firn_error *error) {
+    engine *e = self;
+    look_who(e);
+    seen->alive = &e->mine->used;
+    seen->layout = seen->note = "";
+    if (source_of(e, seen->ns) != NULL) {
+        return FIRN_OK;
+    }
+    int code = e->driver->begin(e->self, seen, FIRN_VERB_RESERVE, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = e->driver->read(e->self, seen, true, error);
+    seen->layout = seen->note = "";
+    return e->driver->end != NULL ? e->driver->end(e->self, code) : code;
+}
+
+void firn__engine_forget(void *self, const char *ns, const char *key) {
+    engine *e = self;
+    firn__forget_last(&e->memory);
+    set_mine(e, &(firn_records){.ns = ns, .key = key}, (firn_mark){0, 0});
+}
+
 typedef struct guarded_visit {
     const engine *engine;
     firn_visit *visit;

@@ -236,6 +236,7 @@ struct firn_gen {
     const firn_clock *clock;
     const firn_entropy *entropy;
     firn_store *store;
+    struct firn__machine *machine; /* the reserve that is `store`, or NULL */
     char ns[FIRN_NS_SIZE];
     char layout[FIRN_LAYOUT_SIZE];
     void (*notice)(void *self, const char *text);
@@ -351,6 +352,8 @@ char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node);
 
 /* Learns which nodes may be claimed. True: the text is the own layout, and news. */
 bool firn__claimable_read(firn_gen *gen, const char *stored);
+/* The same from what the store has now. */
+bool firn__claimable_learn(firn_gen *gen, firn_store *store);
 /* May the generator use this node? */
 bool firn__claimable_allows(const firn_gen *gen, uint64_t node);
 /* The nodes that may be claimed, as "0..899"; "": all, or the node is given. Returns `text`. */
@@ -453,13 +456,19 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
 /* Reserves exactly n slots for mode=online: the IDs are the caller's alone, no window stays. */
 int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__window *out,
                        firn_error *error);
+/* A node of this store that is free by `latest`, for the reserve of the machine. FIRN_EBUSY. */
+int firn__claim_spare(firn_gen *gen, firn_store *store, int64_t latest, uint64_t *node,
+                      firn_error *error);
 /* FIRN_EBUSY, with the time until which the node is in use, by its mark. */
 int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t tick,
                      firn_error *error);
 
 /* ---- reach.c: with the renewal lock held ----------------------------------------------------- */
 
-/* Reads the store's clock, for the next three. A code of firn_store_now. */
+/* Reads the clock of a store. A code of firn_store_now. */
+int firn__reach_read(const firn_gen *gen, firn_store *store, firn__store_clock *seen,
+                     firn_error *error);
+/* Reads the clock of the generator's store, for the next three. */
 int firn__reach_look(firn_gen *gen, firn_error *error);
 /* FIRN_ECLOCK: the clock differs from the store's by more than max_skew. */
 int firn__reach_skew(const firn_gen *gen, firn_error *error);
@@ -471,6 +480,13 @@ int firn__reach_limit(const firn_gen *gen, int64_t from, int64_t count, int64_t 
 const char *firn__reach_text(const firn_gen *gen);
 /* Sets the guard of a request: the end of the reach. */
 int firn__reach_guard(const firn_gen *gen, firn_request *request, firn_error *error);
+/* The same by this clock. `is_local`: of a window from the reserve of the machine. */
+int firn__reach_guard_of(const firn_gen *gen, const firn__store_clock *seen, bool is_local,
+                         firn_request *request, firn_error *error);
+/* The first slot of the tick in which `time` + ms is, plus `more` ticks; at most mark_end.
+ * FIRN_ECLOCK: the time is before the epoch. */
+int firn__reach_slot(const firn_gen *gen, const firn_time *time, int64_t ms, uint64_t more,
+                     int64_t *slot, firn_error *error);
 /* The default window of a claimed node on a shared store. */
 int64_t firn__reach_usual_ms(const firn_gen *gen);
 /* The length of a window, from the keys. FIRN_ERANGE: window, lead and skew exceed the reach. */

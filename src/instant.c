@@ -342,6 +342,12 @@ int firn_time_parse(firn_time *time, const char *text, size_t length, firn_error
     while (digits < length && text[digits] >= '0' && text[digits] <= '9') {
         digits++;
     }
+    if (digits == length && digits > 11 && digits < 16) {
+        return firn__fail(error, FIRN_ETEXT,
+                          "'%.*s' is not a valid time: write milliseconds since 1970 as @%.*sms",
+                          length < 16 ? (int)length : 16, text, length < 16 ? (int)length : 16,
+                          text);
+    }
     if (digits == length && digits > 4) {
         return firn__fail(error, FIRN_ETEXT,
                           "'%.*s' is not a valid time: write seconds since 1970 as @SECONDS",

@@ -518,6 +518,9 @@ static int open_job(firn_job *job, const firn_job_config *config, firn_error *er
     key_of_seed(job->key, config->seed);
     job->entropy = (firn_entropy){.version = 1, .self = job, .fill = job_fill};
     int code = firn__gen_make(&job->gen, &made, error);
+    if (code == FIRN_OK && job->gen->keys.reserve_ms > 0) {
+        code = firn__fail(error, FIRN_EUSAGE, "a job holds no reserve: leave reserve out");
+    }
     if (code == FIRN_OK) {
         code = check(job, config, seeded, error);
     }

@@ -130,19 +130,26 @@ static int refuse_damaged(firn_error *error, const char *ns) {
                           ns);
 }
 
-/* Is the first layout the second one with the long reach? */
-static bool only_reaches_further(const char *layout, const char *other) {
-    const size_t length = strlen(other);
-    return strncmp(layout, other, length) == 0 && strcmp(layout + length, FIRN__LONG_REACH) == 0;
+/* As people set it: the end of a layout is " reach=VALUE". */
+static const char *reach_name(const char *layout, size_t at) {
+    return layout[at] == '\0' ? "15s" : layout + at + sizeof " reach=" - 1;
+}
+
+/* Do the layouts differ in their reach only? */
+static bool differs_in_reach(const char *layout, const char *other, size_t at[2]) {
+    return firn__confined_reach_s(layout, &at[0]) != firn__confined_reach_s(other, &at[1]) &&
+           at[0] == at[1] && strncmp(layout, other, at[0]) == 0;
 }
 
 /* Not "use another namespace": IDs of two with the same fields can be equal. */
-static int refuse_reach_of(firn_error *error, const char *ns, bool is_long) {
-    return firn__fail(
-        error, FIRN_ENAMESPACE,
-        "namespace %.60s has reach=" FIRN__LIMIT("%s") ", not reach=" FIRN__VALUE("%s") ": %s", ns,
-        is_long ? "10min" : "15s", is_long ? "15s" : "10min",
-        is_long ? "set reach=10min" : "leave reach out");
+static int refuse_reach_of(firn_error *error, const char *ns, const char *stored,
+                           const char *wanted) {
+    return firn__fail(error, FIRN_ENAMESPACE,
+                      "namespace %.60s has reach=" FIRN__LIMIT("%.8s") ", not reach=" FIRN__VALUE(
+                          "%.8s") ": %s%.8s",
+                      ns, stored, wanted,
+                      strcmp(stored, "15s") == 0 ? "leave reach out" : "set reach=",
+                      strcmp(stored, "15s") == 0 ? "" : stored);
 }
 
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
@@ -156,8 +163,10 @@ int firn__refuse_layout(firn_error *error, const firn_request *request, const ch
     firn__claims unused;
     const char *kept = firn__confined_read(stored, &unused);
     const char *wanted = firn__confined_read(request->layout, &unused);
-    if (only_reaches_further(kept, wanted) || only_reaches_further(wanted, kept)) {
-        return refuse_reach_of(error, request->ns, strlen(kept) > strlen(wanted));
+    size_t at[2];
+    if (differs_in_reach(kept, wanted, at)) {
+        return refuse_reach_of(error, request->ns, reach_name(kept, at[0]),
+                               reach_name(wanted, at[1]));
     }
     if (strcmp(kept, wanted) == 0) { /* only the claims differ */
         kept = stored;

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "fork_memory.h"
 #include "issue.h"
+#include "machine.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -338,6 +339,7 @@ void firn_gen_status(firn_gen *gen, firn_status *status) {
     out.max_count = max_count(gen);
     out.unsafe = gen->keys.unsafe_ != 0 || gen->cautioned;
     out.contended = atomic_load_explicit(&live->any.contended, memory_order_relaxed);
+    firn__machine_tell(gen->machine, &out);
     out.stays = atomic_load_explicit(&live->any.stays, memory_order_relaxed) != 0;
     size_t size = status->size < sizeof out ? status->size : sizeof out;
     memcpy(status, &out, size);

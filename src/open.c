@@ -2,10 +2,12 @@
 /* Opening and closing a generator: keys, scheme, identity, policies and store wired together, every
  * bound checked before anything is issued. */
 #include "date_form.h"
+#include "duration.h"
 #include "entropy.h"
 #include "error.h"
 #include "fork_memory.h"
 #include "gen.h"
+#include "machine.h"
 #include "reserve.h"
 #include "store.h"
 
@@ -68,6 +70,22 @@ static int take_prefix(firn_gen *gen, firn_error *error) {
                      gen->scheme.name);
 }
 
+/* A reserve holds windows of nodes that are claimed. */
+static int check_reserve(const firn_gen *gen, firn_error *error) {
+    if (!firn__reserves(gen) || gen->fixed || gen->ticket_field >= 0) {
+        return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                              FIRN__VALUE("reserve") " applies to nodes that firn claims, and %s "
+                                                     "claims none here: leave it out",
+                              gen->scheme.name);
+    }
+    return gen->keys.mode_ == FIRN__MODE_ONLINE
+               ? firn__fail(error, FIRN_EUSAGE,
+                            "mode=online needs the store at each call, and reserve=%s continues "
+                            "without it: set mode=window",
+                            FIRN__MS(gen->keys.reserve_ms))
+               : FIRN_OK;
+}
+
 /* Scheme, identity and policies: everything that can be refused without a store. */
 static int configure(firn_gen *gen, const firn_config *config, firn_error *error) {
     const firn__keys *keys = &gen->keys;
@@ -100,11 +118,14 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
         firn__identity_settle(gen);
         code = firn__policy_bounds(gen, error);
     }
-    if (code == FIRN_OK && keys->reach_ == FIRN__REACH_10MIN && !firn__reserves(gen)) {
+    if (code == FIRN_OK && keys->reach_ != FIRN__REACH_15S && !firn__reserves(gen)) {
         code = firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
-                              FIRN__VALUE("reach=10min") " applies to reservations, and %s makes "
-                                                         "none: leave it out",
-                              gen->scheme.name);
+                              FIRN__VALUE("%.12s") " applies to reservations, and %s makes "
+                                                   "none: leave it out",
+                              firn__reach_text(gen) + 1, gen->scheme.name);
+    }
+    if (code == FIRN_OK && keys->reserve_ms > 0) {
+        code = check_reserve(gen, error);
     }
     if (code == FIRN_OK && gen->scheme.node_rule == FIRN_NODE_REQUIRED &&
         gen->scheme.node_fields != NULL && !firn__identity_given(gen)) {
@@ -266,7 +287,7 @@ static int name_marks(firn_gen *gen, const char *note, firn_error *error) {
 static int connect_store(firn_gen *gen, const firn_config *config, firn_error *error) {
     int code = FIRN_OK;
     gen->store = config->store;
-    if (gen->store == NULL && gen->reserved) {
+    if (gen->store == NULL && firn__reserves(gen)) {
         firn_store_options options =
             config->store_options != NULL ? *config->store_options : (firn_store_options){0};
         options.unsafe = options.unsafe || gen->keys.unsafe_ != 0;
@@ -278,7 +299,19 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
             options.notice_self = config->notice_self;
         }
         const char *url = config->store_url != NULL ? config->store_url : gen->keys.store;
-        code = firn_store_open(&gen->store, url, &options, error);
+        const bool later = gen->keys.reserve_ms > 0 && url != NULL;
+        if (later && firn__store_was_away(url)) {
+            code = firn__store_open_later(&gen->store, url, &options, error);
+        } else {
+            code = firn_store_open(&gen->store, url, &options, error);
+        }
+        if (code == FIRN_ESTORE && later) {
+            firn__gen_notice(gen, "%s", error != NULL ? error->text : "the store cannot be used");
+            code = firn__store_open_later(&gen->store, url, &options, error);
+            if (code == FIRN_OK) {
+                firn__store_pause(firn__store_url(gen->store), false);
+            }
+        }
         gen->own_store = code == FIRN_OK;
         if (code == FIRN_OK) {
             tell_store(gen, url);
@@ -408,6 +441,14 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
     }
     if (code == FIRN_OK) {
         code = firn__reach_window(gen, error);
+    }
+    if (code == FIRN_OK && gen->keys.reserve_ms > 0 && config.shared != NULL) {
+        code = firn__fail(error, FIRN_EUSAGE,
+                          "a generator in shared memory holds no reserve: leave reserve out");
+    }
+    if (code == FIRN_OK) {
+        code = firn__machine_open(
+            gen, config.store_options != NULL ? config.store_options->module_dir : NULL, error);
     }
     if (code == FIRN_OK) {
         code = config.shared != NULL

@@ -3,10 +3,12 @@
  * every call of a store. Knows no generator, and of an engine only the name. */
 #include "store.h"
 
+#include "clock.h"
 #include "confined.h"
 #include "engine.h"
 #include "error.h"
 #include "fork_memory.h"
+#include "hash.h"
 #include "module.h"
 
 #include <errno.h>
@@ -17,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define URL_SIZE 4200          /* a path and some more */
+#define URL_SIZE FIRN__STORE_URL_SIZE
 #define MADE     "?create=yes" /* with the folders of its path */
 
 struct firn_store {
@@ -28,7 +30,15 @@ struct firn_store {
     void *library;         /* of the module; NULL: built in or the caller's */
     pthread_mutex_t *lock; /* in a page that a fork wipes: a child never inherits it locked */
     char url[URL_SIZE];
+    struct absent *absent; /* what firn__store_open_later has not opened yet; NULL: it is open */
 };
+
+/* A store that was away. */
+typedef struct absent {
+    const firn_driver *driver;
+    firn_store_options options;
+    char url[URL_SIZE]; /* with its password */
+} absent;
 
 static int make_store(firn_store **out, const firn_store_ops *ops, void *self, firn_error *error) {
     int code;
@@ -49,6 +59,10 @@ static int make_store(firn_store **out, const firn_store_ops *ops, void *self, f
 }
 
 static void free_store(firn_store *store) {
+    if (store->absent != NULL) {
+        explicit_bzero(store->absent, sizeof *store->absent);
+        free(store->absent);
+    }
     firn__wiped_free(store->lock, sizeof *store->lock);
     free(store);
 }
@@ -76,15 +90,15 @@ int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self, f
 
 /* The embedded store's place: what the environment says for a user, the machine's for root and
  * services. */
-static int default_url(char url[URL_SIZE], firn_error *error) {
+static int default_url(char url[URL_SIZE], const char *name, firn_error *error) {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int length;
     if (state != NULL && state[0] == '/') {
-        length = snprintf(url, URL_SIZE, "sqlite:%s/firn/firn.db" MADE, state);
+        length = snprintf(url, URL_SIZE, "sqlite:%s/firn/%s" MADE, state, name);
     } else if (geteuid() == 0 || home == NULL || home[0] != '/') {
-        length = snprintf(url, URL_SIZE, "sqlite:/var/lib/firn/firn.db" MADE);
+        length = snprintf(url, URL_SIZE, "sqlite:/var/lib/firn/%s" MADE, name);
     } else {
-        length = snprintf(url, URL_SIZE, "sqlite:%s/.local/state/firn/firn.db" MADE, home);
+        length = snprintf(url, URL_SIZE, "sqlite:%s/.local/state/firn/%s" MADE, home, name);
     }
     return length < URL_SIZE
                ? FIRN_OK
@@ -214,6 +228,36 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
     return FIRN_OK;
 }
 
+int firn__store_beside(char url[URL_SIZE], const char *path, const char *name, firn_error *error) {
+    if (path == NULL) {
+        return default_url(url, name, error);
+    }
+    return snprintf(url, URL_SIZE, "sqlite:%s" MADE, path) < URL_SIZE
+               ? FIRN_OK
+               : firn__fail(error, FIRN_ERANGE, "the path %.40s... is too long: set a shorter one",
+                            path);
+}
+
+int firn__store_drive(void **library, const firn_driver **driver, void **self, const char *url,
+                      const firn_store_options *options, firn_error *error) {
+    char engine[32], shown[URL_SIZE];
+    int code = split_url(engine, shown, url, error);
+    *library = NULL;
+    if (code == FIRN_OK) {
+        code = load_module(library, driver, engine, options, error);
+    }
+    if (code != FIRN_OK) {
+        *library = NULL;
+        return code;
+    }
+    code = (*driver)->open(self, url, options, error);
+    if (code != FIRN_OK) {
+        firn__module_close(*library);
+        *library = NULL;
+    }
+    return code;
+}
+
 /* Opens what the module, or this library, has. */
 static int open_engine(firn_store *store, const firn_driver *driver, const char *url,
                        const firn_store_options *options, firn_error *error) {
@@ -235,7 +279,7 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     firn_store_options quiet = options != NULL ? *options : none;
     options = options != NULL ? options : &none;
     if (url == NULL) { /* created silently */
-        code = default_url(chosen, error);
+        code = default_url(chosen, "firn.db", error);
         url = chosen;
         quiet.notice = NULL;
         quiet.must_exist = false;
@@ -275,11 +319,97 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     return FIRN_OK;
 }
 
+/* ---- stores that do not answer --------------------------------------------------------------- */
+
+#define PAUSE_MS 10000
+
+/* By a number of the URL. Two stores with one place have no pause in turn. */
+static struct {
+    _Atomic uint64_t url;
+    _Atomic int64_t until_ms; /* CLOCK_BOOTTIME */
+} pauses[16];
+
+static int64_t steady_now_ms(void) {
+    int64_t now_ns = 0;
+    (void)firn__clock_system.steady(NULL, &now_ns);
+    return now_ns / 1000000;
+}
+
+void firn__store_pause(const char *url, bool answers) {
+    const uint64_t sum = firn__hash(FIRN__HASH_START, url, strlen(url));
+    const size_t i = sum % (sizeof pauses / sizeof *pauses);
+    if (!answers || atomic_load_explicit(&pauses[i].url, memory_order_relaxed) == sum) {
+        atomic_store_explicit(&pauses[i].until_ms, answers ? 0 : steady_now_ms() + PAUSE_MS,
+                              memory_order_relaxed);
+        atomic_store_explicit(&pauses[i].url, sum, memory_order_relaxed);
+    }
+}
+
+bool firn__store_is_paused(const char *url) {
+    const uint64_t sum = firn__hash(FIRN__HASH_START, url, strlen(url));
+    const size_t i = sum % (sizeof pauses / sizeof *pauses);
+    return atomic_load_explicit(&pauses[i].url, memory_order_relaxed) == sum &&
+           atomic_load_explicit(&pauses[i].until_ms, memory_order_relaxed) > steady_now_ms();
+}
+
+bool firn__store_was_away(const char *url) {
+    char engine[32], shown[URL_SIZE];
+    return split_url(engine, shown, url, NULL) == FIRN_OK && firn__store_is_paused(shown);
+}
+
+int firn__store_open_later(firn_store **out, const char *url, const firn_store_options *options,
+                           firn_error *error) {
+    char engine[32], shown[URL_SIZE];
+    firn_store *store;
+    int code = split_url(engine, shown, url, error);
+    if (code == FIRN_OK) {
+        code = make_store(&store, &firn__engine_ops, NULL, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    strcpy(store->url, shown);
+    name_module(engine);
+    store->absent = calloc(1, sizeof *store->absent);
+    code = store->absent == NULL
+               ? firn__fail(error, FIRN_EMEMORY, "out of memory for a store")
+               : load_module(&store->library, &store->absent->driver, engine, options, error);
+    if (code != FIRN_OK) {
+        free_store(store);
+        return code;
+    }
+    store->scheme = store->absent->driver->scheme;
+    store->absent->options = *options;
+    store->absent->options.module_dir = NULL; /* the module is loaded */
+    strcpy(store->absent->url, url);
+    *out = store;
+    return FIRN_OK;
+}
+
 /* ---- the verbs ------------------------------------------------------------------------------- */
 
 static void lock(const firn_store *store) {
     firn__wiped_look(); /* a child must not wait for a lock that its parent held */
     pthread_mutex_lock(store->lock);
+}
+
+/* With the lock: opens what was away. */
+static int lock_open(firn_store *store, firn_error *error) {
+    lock(store);
+    absent *wanted = store->absent;
+    int code = wanted != NULL
+                   ? open_engine(store, wanted->driver, wanted->url, &wanted->options, error)
+                   : FIRN_OK;
+    if (code != FIRN_OK) {
+        pthread_mutex_unlock(store->lock);
+        return code;
+    }
+    if (wanted != NULL) {
+        store->absent = NULL;
+        explicit_bzero(wanted, sizeof *wanted);
+        free(wanted);
+    }
+    return FIRN_OK;
 }
 
 static int check_ns_key(const char *ns, const char *key, firn_error *error) {
@@ -311,7 +441,10 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
                           ": 0 <= earliest <= latest, count >= 1, latest + count <= 2^62",
                           request->count, request->earliest, request->latest);
     }
-    lock(store);
+    code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     code = store->ops->reserve(store->self, request, &granted, &mark, error);
     pthread_mutex_unlock(store->lock);
     if (code == FIRN_OK && (granted < request->earliest || granted > request->latest)) {
@@ -343,7 +476,10 @@ int firn_store_give_back(firn_store *store, const char *ns, const char *key, con
                           "a give back from %" PRId64 " to %" PRId64 ": it only lowers", mine->high,
                           high);
     }
-    lock(store);
+    code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     code = store->ops->give_back(store->self, ns, key, mine, high, error);
     pthread_mutex_unlock(store->lock);
     return code;
@@ -351,8 +487,11 @@ int firn_store_give_back(firn_store *store, const char *ns, const char *key, con
 
 int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context,
                     firn_error *error) {
-    lock(store);
-    int code = store->ops->list(store->self, ns, visit, context, error);
+    int code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = store->ops->list(store->self, ns, visit, context, error);
     pthread_mutex_unlock(store->lock);
     return code;
 }
@@ -361,18 +500,47 @@ int firn_store_others(firn_store *store, firn_visit *visit, void *context, firn_
     if (store->ops != &firn__engine_ops) {
         return FIRN_OK; /* methods of a program */
     }
-    lock(store);
-    int code = firn__engine_others(store->self, visit, context, error);
+    int code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn__engine_others(store->self, visit, context, error);
     pthread_mutex_unlock(store->lock);
     return code;
+}
+
+int firn__store_known(firn_store *store, const char *ns, const char *key, firn_records *seen,
+                      firn_error *error) {
+    *seen = (firn_records){.ns = ns, .key = key, .layout = "", .note = ""};
+    if (store->ops != &firn__engine_ops) {
+        return FIRN_OK;
+    }
+    int code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn__engine_known(store->self, seen, error);
+    pthread_mutex_unlock(store->lock);
+    return code;
+}
+
+void firn__store_forget(firn_store *store, const char *ns, const char *key) {
+    lock(store);
+    if (store->ops == &firn__engine_ops && store->absent == NULL) {
+        firn__engine_forget(store->self, ns, key);
+    }
+    pthread_mutex_unlock(store->lock);
 }
 
 int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     if (store->ops->now == NULL) {
         return firn__fail(error, FIRN_ESYSTEM, "the store %.20s has no clock", store->ops->scheme);
     }
-    lock(store);
-    int code = store->ops->now(store->self, now, error);
+    int code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = store->ops->now(store->self, now, error);
     pthread_mutex_unlock(store->lock);
     return code;
 }
@@ -411,13 +579,17 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
             "'%.60s': use another namespace",
             change->ns, change->to);
     }
+    code = lock_open(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     if (!store->lasts) {
+        pthread_mutex_unlock(store->lock);
         return firn__fail(error, FIRN_EUSAGE,
                           "store %.60s cannot close a namespace: use a store that lasts, with the "
                           "module of this firn",
                           store->url);
     }
-    lock(store);
     code = firn__engine_relabel(store->self, change, &stored, error);
     pthread_mutex_unlock(store->lock);
     if (code == FIRN_OK) {
@@ -427,14 +599,17 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
 }
 
 const char *firn_store_caution(const firn_store *store) {
-    return store->ops->caution != NULL ? store->ops->caution(store->self) : NULL;
+    return store->ops->caution != NULL && store->absent == NULL ? store->ops->caution(store->self)
+                                                                : NULL;
 }
 
 void firn_store_close(firn_store *store) {
     if (store == NULL) {
         return;
     }
-    store->ops->close(store->self);
+    if (store->absent == NULL) {
+        store->ops->close(store->self);
+    }
     if (store->library != NULL) {
         firn__module_close(store->library);
     }

@@ -622,6 +622,17 @@ static void a_namespace_has_one_reach(void **state) {
     closed(opened(FOUR, "ns=short"));
     refused(FOUR, "ns=short reach=10min", FIRN_ENAMESPACE,
             "namespace short has reach=15s, not reach=10min: leave reach out");
+    refused(FOUR, "ns=long reach=1h", FIRN_ENAMESPACE,
+            "namespace long has reach=10min, not reach=1h: set reach=10min");
+    gen = opened(FOUR, "ns=longest reach=1h");
+    assert_int_equal(gen->window_ticks, 10000); /* this reach is for reserves */
+    assert_in_range(world.log.last.guard, firn__slots_of(gen, now_of(gen) + 3615000),
+                    firn__slots_of(gen, now_of(gen) + 3616000));
+    closed(gen);
+    refused(FOUR, "ns=longest", FIRN_ENAMESPACE,
+            "namespace longest has reach=1h, not reach=15s: set reach=1h");
+    refused(FOUR, "ns=longest reach=10min", FIRN_ENAMESPACE,
+            "namespace longest has reach=1h, not reach=10min: set reach=1h");
     closed(opened(FOUR, "ns=short reach=15s"));
     closed(opened(FOUR, "ns=short reach=15000ms"));
     gen = opened(FOUR, "ns=long reach=10min node=1");
@@ -717,6 +728,9 @@ static void an_absent_namespace_may_have_had_the_longest_reach(void **state) {
     assert_int_equal(world.log.last.guard_known_ms, 0);
     closed(gen);
     gen = opened(FOUR, "ns=long reach=10min");
+    assert_int_equal(world.log.last.guard_more, 0);
+    closed(gen);
+    gen = opened(FOUR, "ns=longest reach=1h"); /* waits for itself, and nobody else does */
     assert_int_equal(world.log.last.guard_more, 0);
     closed(gen);
 }

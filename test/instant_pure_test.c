@@ -348,6 +348,8 @@ static void refusals_tell_place_and_reason(void **state) {
         {"2024-01-01T00:00:00Z ", "character 21 of 21 is ' ': the time ends before this character"},
         {"2024-01-01\n", "character 11 of 11 is '\\x0a': 'T' and a time are needed after a date"},
         {"1288834974", "'1288834974' is not a valid time: write seconds since 1970 as @SECONDS"},
+        {"1288834974657", "'1288834974657' is not a valid time: write milliseconds since 1970 as "
+                          "@1288834974657ms"},
         {"00000000000000000000000000000000000000000", /* as much of it as a line holds */
          "'0000000000000000000000000000000000000000' is not a valid time: write seconds since 1970 "
          "as @SECONDS"},

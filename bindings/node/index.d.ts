@@ -76,10 +76,18 @@ export interface Keys {
   max_wait?: string
   /** how far the clock may differ from the clock of the store; with a larger difference, claims of nodes fail */
   max_skew?: string
-  /** the length of a window; by default 2s on an embedded store, 3s for a fixed node on a shared store, 10s for a claimed one; with max_lead and max_skew at most 14s, or 614s with reach=10min */
+  /** the length of a window; by default 2s on an embedded store, 3s for a fixed node on a shared store, 10s for a claimed one; with max_lead and max_skew at most 14s, or 614s with a longer reach= */
   window?: string
-  /** how far ahead of the store's clock a reservation of the namespace may end, fixed by its first generator: 10min allows windows of up to 10min, the default then for a claimed node on a shared store; a node stays in use so long after a crash, and IDs pause so long after the store lost reservations */
-  reach?: '15s' | '10min'
+  /** how far ahead of the store's clock a reservation of the namespace may end, fixed by its first generator: 10min allows windows of up to 10min, the default then for a claimed node on a shared store; 1h is for reserves of machines; IDs pause so long after the store lost reservations */
+  reach?: '15s' | '10min' | '1h'
+  /** how long this machine can issue without the store: a local file holds nodes for so long, and processes that start during this time use them; at most the reach of the namespace, as reach=1h */
+  reserve?: string
+  /** the file of the reserve; by default reserve.db in the folder of the default store of the user */
+  reserve_path?: string
+  /** how many nodes the reserve holds, for all processes of the machine that share its file: two for each, so that a process that restarts does not wait for its old window */
+  reserve_nodes?: number | bigint
+  /** 1 uses a reserve whose file was moved or copied while the store is away: nothing else may use its slots */
+  reserve_trust?: boolean
   /** window: slots are reserved ahead; online: each call reserves what it needs */
   mode?: 'window' | 'online'
   /** back-dated IDs come from the common history node of the namespace, or from a node that only this generator uses */

@@ -10,6 +10,7 @@
 #include "error.h"
 #include "fork_memory.h"
 #include "gen.h"
+#include "machine.h"
 #include "module.h"
 #include "processor.h"
 #include "store.h"
@@ -390,6 +391,35 @@ bool firn__store_embedded(const firn_store *store) {
 const char *firn__store_url(const firn_store *store) {
     (void)store;
     return "";
+}
+
+int firn__store_open_later(firn_store **store, const char *url, const firn_store_options *options,
+                           firn_error *error) {
+    return firn_store_open(store, url, options, error);
+}
+
+bool firn__store_was_away(const char *url) {
+    (void)url;
+    return false;
+}
+
+void firn__store_pause(const char *url, bool answers) {
+    (void)url, (void)answers;
+}
+
+int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error) {
+    (void)module_dir;
+    return gen->keys.reserve_ms == 0 ? FIRN_OK : no_store(error);
+}
+
+int firn__machine_wait(firn_gen *gen, int64_t soonest, int64_t latest, const firn_error *why,
+                       firn_error *error) {
+    (void)gen, (void)soonest, (void)latest, (void)why;
+    return no_store(error);
+}
+
+void firn__machine_tell(const firn__machine *machine, firn_status *status) {
+    (void)machine, (void)status;
 }
 
 /* ---- a node and a process -------------------------------------------------------------------- */

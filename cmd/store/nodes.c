@@ -30,6 +30,7 @@ typedef struct node_row {
 /* A namespace that issues nothing yet. */
 typedef struct guarded_node {
     char ns[FIRN_NS_SIZE], floor[FIRN_TIME_SIZE], distance[40];
+    int guard_s;
 } guarded_node;
 
 /* A namespace whose claims are confined. */
@@ -78,7 +79,8 @@ static int keep_row(node_listing *list, const firn_holding *holding, const mark_
 }
 
 /* Namespaces come in order. */
-static void keep_floor(node_listing *list, const char *ns, const mark_told *what) {
+static void keep_floor(node_listing *list, const firn_holding *holding, const mark_told *what) {
+    const char *ns = holding->ns;
     const size_t count = list->floor_count;
     if (!what->guarded || count == FLOORS ||
         (count > 0 && strcmp(list->floors[count - 1].ns, ns) == 0)) {
@@ -88,6 +90,7 @@ static void keep_floor(node_listing *list, const char *ns, const mark_told *what
     snprintf(guarded->ns, sizeof guarded->ns, "%s", ns);
     snprintf(guarded->floor, sizeof guarded->floor, "%s", what->floor);
     snprintf(guarded->distance, sizeof guarded->distance, "%s", what->floor_distance);
+    guarded->guard_s = mark_guard_s(holding->layout);
 }
 
 static void keep_claims(node_listing *list, const firn_holding *holding) {
@@ -135,7 +138,7 @@ static int visit(void *context, const firn_holding *holding) {
         return 0;
     }
     mark_tell(&what, holding, &list->now);
-    keep_floor(list, holding->ns, &what);
+    keep_floor(list, holding, &what);
     keep_claims(list, holding);
     if (holding->key[0] == '\0') {
         return 0; /* a namespace without a node */
@@ -242,9 +245,9 @@ static void put_floors(session *s, const node_listing *list) {
         const guarded_node *guarded = &list->floors[i];
         output_print(&s->out,
                      "%s issues nothing before %s, %s, because the store lost reservations: "
-                     "wait\n(if a clock was wrong, and the time is over 630 s ahead: "
+                     "wait\n(if a clock was wrong, and the time is over %d s ahead: "
                      "firn nodes floor '%s')\n",
-                     guarded->ns, guarded->floor, guarded->distance, guarded->ns);
+                     guarded->ns, guarded->floor, guarded->distance, guarded->guard_s, guarded->ns);
     }
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn nodes floor NAMESPACE`: lowers a floor that a wrong clock has put far ahead. A floor
  * protects the reservations that a store lost. If the clocks were right, each of them ends within
- * the longest reach after the loss, so lowering is safe. The reach of the layout says nothing: the
- * record that was lost may have had another one. */
+ * the longest reach after the loss, so lowering is safe. */
 #include "closing.h"
 #include "mark.h"
 #include "nodes.h"
@@ -12,8 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define GUARD_S 630 /* 615 s, and 15 s: builds before the first release reserved further ahead */
 
 typedef struct floor_target {
     const char *ns;
@@ -39,7 +36,7 @@ static int bound(session *s, firn_store *store, const floor_target *target,
     firn_error error = {0};
     uint64_t tick;
     int code = mark_store_now(store, now, &error);
-    const firn_time end = {now->sec + GUARD_S, now->ns};
+    const firn_time end = {now->sec + mark_guard_s(target->layout), now->ns};
     if (code == FIRN_OK) {
         code = firn_scheme_tick(scheme, &end, &tick, &error);
     }
@@ -51,7 +48,7 @@ static int bound(session *s, firn_store *store, const floor_target *target,
         return fail_as(s, FIRN_EBUSY,
                        "the floor of %.60s is at most %d s ahead, so it may protect IDs that were "
                        "issued before a loss: wait",
-                       target->ns, GUARD_S);
+                       target->ns, mark_guard_s(target->layout));
     }
     *lowered = (int64_t)(tick << shift);
     firn_time_format(until, &end, firn_scheme_digits(scheme));

@@ -225,8 +225,8 @@ int nodes_lost(session *s, firn_store *store) {
     output_print(
         &s->out, "%s",
         "From now on the store has lost reservations: IDs with a time continue 15 s after its "
-        "clock\n(615 s with reach=10min), and each integer in use needs firn segment advance NAME "
-        "--min N.\n");
+        "clock\n(615 s with reach=10min, 3615 s with reach=1h), and each integer in use needs\n"
+        "firn segment advance NAME --min N.\n");
     int status = confirm(s, "Has the store lost reservations?",
                          "add --yes if the store has lost reservations");
     if (status == STATUS_DONE && firn_store_relabel(store, &loss, &floor, &error) != FIRN_OK) {

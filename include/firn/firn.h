@@ -448,9 +448,9 @@ typedef struct firn_request {
     int64_t earliest, latest; /* 0 <= earliest <= latest */
     uint64_t grant;           /* random, new for each request; the same when it is sent again */
     const char *note;         /* who holds the slots, for users */
-    int64_t guard; /* the slot 15 s after the store's clock, or 615 s with reach=10min: a store that
-                    * was replaced, or has lost reservations, grants none before it; 0: no slot
-                    * (integers, back-dated IDs) */
+    int64_t guard; /* the slot 15 s after the store's clock, 615 s with reach=10min, or 3615 s with
+                    * reach=1h: a store that was replaced, or has lost reservations, grants none
+                    * before it; 0: no slot (integers, back-dated IDs) */
     int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME) */
     uint64_t guard_tick_ns; /* length of a tick: the store adds the time since then; 0: nothing */
     uint32_t guard_shift;   /* a tick has 2^guard_shift slots */
@@ -613,9 +613,22 @@ typedef struct firn_status {
     int64_t max_count;  /* the most IDs that one call can issue */
     bool stays;         /* after a clock rollback: IDs keep the time until the clock catches up */
     uint64_t contended; /* how often a thread tried again, because another one took its slot */
+    int64_t reserve_ms; /* how long the reserve of the machine lasts without the store; 0: none */
+    uint64_t reserve_refills, reserve_failures; /* of this generator: refills; looks that failed */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
+/* Gives back to the store the rest of the reserve of this machine in the generator's namespace. Stop
+ * the other processes of the machine first: a process that continues fills it again. Returns
+ * FIRN_EUSAGE if the generator has no reserve, FIRN_ESTORE if the store is away; then nothing has
+ * changed. Any thread. */
+FIRN_API int firn_reserve_give_back(firn_gen *gen, firn_error *error);
+/* Visits each node of a reserve's file (NULL: the default one of the user), also one whose time is
+ * over: its namespace, layout and key, and in `mark.high` the end of the machine's slots. Stops
+ * if `visit` returns another value than 0, and returns it. Without the default file, visits nothing.
+ * FIRN_ESTORE: there is no file of this path. */
+FIRN_API int firn_reserve_list(const char *path, firn_visit *visit, void *context,
+                               firn_error *error);
 /* Gives the windows back and frees the generator, even if giving back fails; returns that error.
  * No other thread may be using `gen`. A forked child gives back nothing of its parent. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);

@@ -112,10 +112,12 @@ static void tell_note(void *self, const char *text) {
     log_event(LOG_LEVEL_INFO, "note", "generator", generator->name, "text", text, NULL);
 }
 
-/* Workers never sleep in the library: the listener parks requests that wait. */
+/* Workers never sleep in the library: the listener parks requests that wait. Without `store`, the
+ * generator opens the store of its renewer. */
 static int open_gen(firn_gen **out, server_generator *generator, firn_store *store,
                     firn_error *error) {
     char keys[KEYS_SIZE + 32];
+    firn_store_options options = {0};
     firn_config config = {.size = sizeof config,
                           .scheme = generator->text,
                           .keys = keys,
@@ -123,6 +125,11 @@ static int open_gen(firn_gen **out, server_generator *generator, firn_store *sto
                           .notice = store == no_store() ? NULL : tell_note,
                           .notice_self = generator,
                           .has_renewer = true};
+    if (store == NULL) {
+        options = renewer_options(generator->renewer);
+        config.store_url = renewer_url(generator->renewer);
+        config.store_options = &options;
+    }
     snprintf(keys, sizeof keys, "%s%smax_wait=0", generator->keys,
              generator->keys[0] != '\0' ? " " : "");
     return firn_open_with(out, &config, error);
@@ -153,8 +160,12 @@ static void keep_window(server_generator *generator) {
 int generator_open(server_generator *generator, firn_error *error) {
     firn_gen *gen;
     int64_t wait_ms = 0;
-    firn_store *store = renewer_store(generator->renewer, error);
-    int code = store == NULL ? error->code : open_gen(&gen, generator, store, error);
+    char reserve[FIRN_NS_SIZE];
+    keys_value(reserve, generator->keys, "reserve");
+    /* A reserve is there without the store, and knows which store filled it. */
+    firn_store *store = reserve[0] != '\0' ? NULL : renewer_store(generator->renewer, error);
+    int code =
+        store == NULL && reserve[0] == '\0' ? error->code : open_gen(&gen, generator, store, error);
     if (code != FIRN_OK) {
         return code;
     }

@@ -194,9 +194,17 @@ static void tell_made(void *self, const char *text) {
     log_event(LOG_LEVEL_INFO, "store created", "store", renewer->shown, "why", text, NULL);
 }
 
-static int open_store(store_renewer *renewer) {
-    const firn_store_options options = {
+firn_store_options renewer_options(store_renewer *renewer) {
+    return (firn_store_options){
         .unsafe = unsafe, .must_exist = existing, .notice = tell_made, .notice_self = renewer};
+}
+
+const char *renewer_url(const store_renewer *renewer) {
+    return renewer->url;
+}
+
+static int open_store(store_renewer *renewer) {
+    const firn_store_options options = renewer_options(renewer);
     atomic_store_explicit(&renewer->busy_ms, monotonic_ms(), memory_order_seq_cst);
     int code = firn_store_open(&renewer->engine, renewer->url, &options, &renewer->why);
     atomic_store_explicit(&renewer->busy_ms, 0, memory_order_seq_cst);

@@ -75,6 +75,9 @@ uint64_t renewer_calls(const store_renewer *renewer);
 bool renewer_is_of(size_t i, const char *url);
 /* Renewer's thread only: the open store; NULL with the reason. */
 firn_store *renewer_store(store_renewer *renewer, firn_error *error);
+/* For a generator with a reserve, which opens the store itself; NULL: the default store. */
+const char *renewer_url(const store_renewer *renewer);
+firn_store_options renewer_options(store_renewer *renewer);
 
 /* The state of a renewer, for /readyz, /metrics and INFO. */
 typedef struct renewer_state {

@@ -86,6 +86,8 @@ enum MHD_Result page_file(http_exchange *exchange) {
             return send_file(exchange, file);
         }
     }
-    return answer_refusal(exchange, MHD_HTTP_NOT_FOUND, NULL,
-                          "unknown path: use /v1/new/SCHEME or /v1/show/ID, or see /openapi.json");
+    return answer_refusal(
+        exchange, MHD_HTTP_NOT_FOUND, NULL,
+        "unknown path: use /v1/new/SCHEME, /v1/segments/NAME or /v1/show/ID, or see "
+        "/openapi.json");
 }

@@ -70,7 +70,7 @@ typedef struct metric {
     const char *name, *kind, *help;
 } metric;
 
-enum { METRICS_MAX = 16, LABELS_SIZE = 1400 };
+enum { METRICS_MAX = 20, LABELS_SIZE = 1400 };
 
 /* The labels of the i-th of a family and the values of its metrics; false: past the last. */
 typedef bool read_function(size_t i, char labels[LABELS_SIZE], double values[METRICS_MAX]);
@@ -258,7 +258,9 @@ static bool read_generator(size_t i, char *labels, double *values) {
     if (gen != NULL) {
         firn_gen_status(gen, &status);
     }
-    double window = generator->renewer != NULL ? 1 : (double)NAN;
+    char key[FIRN_NS_SIZE];
+    double window = generator->renewer != NULL ? 1 : (double)NAN,
+           reserve = keys_value(key, generator->keys, "reserve")[0] != '\0' ? 1 : (double)NAN;
     int64_t left_ms = generator_window_ms(generator),
             reserved_ms = atomic_load_explicit(&generator->window_ms, memory_order_seq_cst);
     snprintf(labels, LABELS_SIZE, "{generator=\"%s\",scheme=\"%s\"}", QUOTED(generator->name),

@@ -542,7 +542,7 @@ final class FirnTest {
         }
     }
 
-    /** Another process holds the store for longer than a window, so all callers wait; other virtual threads run meanwhile. */
+    /** Another process holds the store for longer than a window, so all callers wait; other virtual threads run at that time. */
     private static void virtualThreads() throws Exception {
         ExecutorService threads = (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
         String url = store();

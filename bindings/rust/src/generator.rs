@@ -196,6 +196,8 @@ pub struct Status {
     pub max_count: i64,
     /// After a clock rollback, the time of IDs stays until the clock catches up.
     pub stays: bool,
+    /// How long the reserve of the machine lasts without the store, in ms; 0: none.
+    pub reserve_ms: i64,
 }
 
 /// The type of the IDs that a generator issues: [`Id`], [`Uuid`], or `u64` for IDs of up to 64 bits.
@@ -407,6 +409,7 @@ impl Generator {
             store_errors: now.store_errors,
             max_count: now.max_count,
             stays: now.stays,
+            reserve_ms: now.reserve_ms,
         }
     }
 

@@ -504,6 +504,9 @@ pub struct firn_status {
     pub max_count: i64,
     pub stays: bool,
     pub contended: u64,
+    pub reserve_ms: i64,
+    pub reserve_refills: u64,
+    pub reserve_failures: u64,
 }
 
 /* ---- block ---- */
@@ -781,6 +784,13 @@ extern "C" {
     pub fn firn_gen_scheme(gen: *const firn_gen) -> *const firn_scheme;
     pub fn firn_gen_prefix(gen: *const firn_gen) -> *const c_char;
     pub fn firn_gen_status(gen: *mut firn_gen, status: *mut firn_status);
+    pub fn firn_reserve_give_back(gen: *mut firn_gen, error: *mut firn_error) -> c_int;
+    pub fn firn_reserve_list(
+        path: *const c_char,
+        visit: firn_visit,
+        context: *mut c_void,
+        error: *mut firn_error,
+    ) -> c_int;
     pub fn firn_close(gen: *mut firn_gen, error: *mut firn_error) -> c_int;
     pub fn firn_renew_identity();
     pub fn firn_block_open(

@@ -1,0 +1,1774 @@
+/* SPDX-License-Identifier: MIT */
+/* The reserve of a machine: a shared store that goes away, processes that start then, copies of
+ * the local file, refills whose replies are lost. Each rule has a test that fails without it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "generating.h"
+#include "law.h"
+#include "machine.h"
+
+#define LAYOUT "time:41/ms@@2024-01-01 node:4 sequence:2" /* 4 slots a tick */
+#define KEYS   "ns=r reach=1h reserve=1h unsafe=1 max_wait=0"
+#define MINUTE (60 * SECOND)
+
+int statx(int at, const char *restrict path, int flags, unsigned mask, struct statx *restrict out);
+
+/* ---- the shared store ------------------------------------------------------------------------ */
+
+static bool same_inode;    /* a clone of the disk: inode and birth are equal */
+static bool away, unheard; /* unheard: the replies of refills are lost */
+static int told;           /* give backs */
+static int answers;        /* reservations until it goes away; 0: no bound */
+static void (*at_give_back)(void), (*at_reserve)(void);
+
+/* In place of the C library's, for the file of the reserve. */
+int statx(int at, const char *restrict path, int flags, unsigned mask, struct statx *restrict out) {
+    const int code = (int)syscall(SYS_statx, at, path, flags, mask, out);
+    if (same_inode && mask == (STATX_INO | STATX_BTIME)) {
+        out->stx_ino = 1;
+        out->stx_mask &= ~STATX_BTIME;
+    }
+    return code;
+}
+
+static int refuse_away(firn_error *error) {
+    if (error != NULL) {
+        *error = (firn_error){.code = FIRN_ESTORE, .text = "the store is away: start it"};
+    }
+    return FIRN_ESTORE;
+}
+
+static int shared_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                          firn_error *error) {
+    if (away) {
+        return refuse_away(error);
+    }
+    if (at_reserve != NULL) {
+        void (*act)(void) = at_reserve;
+        at_reserve = NULL;
+        act();
+    }
+    away = answers > 0 && --answers == 0;
+    int code = recorder_reserve(self, request, first, held, error);
+    if (unheard && error != NULL) {
+        *error = (firn_error){.code = FIRN_EUNKNOWN, .text = "the reply is lost: ask again"};
+    }
+    return unheard ? FIRN_EUNKNOWN : code;
+}
+
+static int shared_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
+                            int64_t high, firn_error *error) {
+    if (away) {
+        return refuse_away(error);
+    }
+    told++;
+    if (at_give_back != NULL) {
+        at_give_back();
+    }
+    return recorder_give_back(self, ns, key, mine, high, error);
+}
+
+static int shared_list(void *self, const char *ns, firn_visit *visit, void *context,
+                       firn_error *error) {
+    return away ? refuse_away(error) : recorder_list(self, ns, visit, context, error);
+}
+
+static int shared_now(void *self, firn_time *now, firn_error *error) {
+    (void)self;
+    *now = present(&world.clock);
+    return away ? refuse_away(error) : FIRN_OK;
+}
+
+static const firn_store_ops shared_ops = {.version = FIRN_STORE_OPS_VERSION,
+                                          .scheme = "elsewhere://here",
+                                          .reserve = shared_reserve,
+                                          .give_back = shared_give_back,
+                                          .list = shared_list,
+                                          .now = shared_now,
+                                          .close = recorder_close};
+
+static char file[400];
+static uint64_t *ids; /* everything that was issued */
+static size_t issued, room;
+
+static int begin_world(void **state) {
+    away = unheard = same_inode = false;
+    told = answers = 0;
+    at_give_back = at_reserve = NULL;
+    issued = 0;
+    if (world_new(state) != 0 || set_up_in_memory(state) != 0) {
+        return 1;
+    }
+    firn_store_close(world.store);
+    snprintf(file, sizeof file, "%s/reserve.db", folder);
+    return firn_store_open(&world.log.real, "memory:", NULL, NULL) != FIRN_OK ||
+           firn_store_wrap(&world.store, &shared_ops, &world.log, NULL) != FIRN_OK;
+}
+
+static int end_world(void **state) {
+    world_end(state);
+    return tear_down(state);
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+static int try_process(firn_gen **gen, const char *path, const char *more, firn_error *error) {
+    char keys[900];
+    snprintf(keys, sizeof keys, KEYS " reserve_path=%s %s", path, more);
+    return try_open(gen, LAYOUT, keys, false, error);
+}
+
+static firn_gen *process_of(const char *path, const char *more) {
+    firn_gen *gen = NULL;
+    firn_error error = {0};
+    if (try_process(&gen, path, more, &error) != FIRN_OK) {
+        fail_msg("no process: %s", error.text);
+    }
+    return gen;
+}
+
+static firn_gen *process(void) {
+    return process_of(file, "");
+}
+
+static void denied_process(const char *path, const char *more, int code, const char *words) {
+    firn_gen *gen = NULL;
+    firn_error error = {0};
+    if (try_process(&gen, path, more, &error) == FIRN_OK) {
+        fail_msg("a process was opened: %s", more);
+    }
+    error_text(&error, code, words);
+}
+
+/* As kill -9: nothing is given back. */
+static void kill_process(firn_gen *gen) {
+    firn_store *store = gen->store;
+    firn__gen_dispose(gen);
+    (void)store;
+}
+
+static void keep_id(uint64_t id) {
+    if (issued == room) {
+        room = room * 2 + 1024;
+        ids = realloc(ids, room * sizeof *ids);
+        assert_non_null(ids);
+    }
+    ids[issued++] = id;
+}
+
+static int take(firn_gen *gen, firn_error *error) {
+    firn_id id;
+    int code = firn_next(gen, &id, error);
+    if (code == FIRN_OK) {
+        keep_id(id.low);
+    }
+    return code;
+}
+
+static void takes(firn_gen *gen) {
+    firn_error error = {0};
+    if (take(gen, &error) != FIRN_OK) {
+        fail_msg("no ID: %s", error.text);
+    }
+}
+
+static int by_number(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void nothing_twice(void) {
+    qsort(ids, issued, sizeof *ids, by_number);
+    for (size_t i = 1; i < issued; i++) {
+        assert_int_not_equal(ids[i - 1], ids[i]);
+    }
+}
+
+static uint64_t node_of(firn_gen *gen) {
+    firn_status status = {.size = sizeof status};
+    firn_gen_status(gen, &status);
+    assert_true(status.held);
+    return status.node;
+}
+
+static char *key_of(firn_gen *gen) {
+    static char key[FIRN_KEY_SIZE];
+    snprintf(key, sizeof key, "%" PRIu64, node_of(gen));
+    return key;
+}
+
+static firn__right right_of(firn_gen *gen, const char *key) {
+    firn_records seen;
+    firn__right right;
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, key, NULL), FIRN_OK);
+    firn__right_read(&right, &seen);
+    assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
+    return right;
+}
+
+static firn__pending pending_of(firn_gen *gen, const char *key) {
+    char name[FIRN_KEY_SIZE];
+    firn_records seen;
+    firn__pending pending;
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, firn__pending_key(name, key), NULL),
+                     FIRN_OK);
+    firn__pending_read(&pending, &seen);
+    assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
+    return pending;
+}
+
+static void write_right_of(firn_gen *gen, const char *key, const firn__right *right) {
+    char note[FIRN_NOTE_SIZE];
+    firn_records seen;
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, key, NULL), FIRN_OK);
+    assert_int_equal(
+        firn__machine_end(gen->machine, firn__machine_write(gen->machine, &seen, right->mark,
+                                                            firn__right_write(note, right), NULL)),
+        FIRN_OK);
+}
+
+static int64_t slot_now(const firn_gen *gen) {
+    const firn_time now = present(&world.clock);
+    int64_t slot;
+    assert_int_equal(firn__reach_slot(gen, &now, 0, 0, &slot, NULL), FIRN_OK);
+    return slot;
+}
+
+/* Time goes by while a process issues; returns after how many steps it could not. */
+static int64_t run_for(firn_gen *gen, int64_t ns, int64_t step_ns) {
+    for (int64_t i = 0; i * step_ns < ns; i++) {
+        if (take(gen, NULL) != FIRN_OK) {
+            return i;
+        }
+        pass(&world.clock, step_ns);
+    }
+    return ns / step_ns;
+}
+
+static void copy_file(char copy[400], const char *name) {
+    char command[1400];
+    snprintf(copy, 400, "%s/%s", folder, name);
+    snprintf(command, sizeof command,
+             "for s in '' -wal -count; do if [ -e '%s'$s ]; then cp '%s'$s '%s'$s; fi; done", file,
+             file, copy);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- the store is away ----------------------------------------------------------------------- */
+
+static void a_process_outlives_its_store_for_an_hour(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    away = true;
+    const int64_t seconds = run_for(gen, 2 * HOUR, SECOND);
+    assert_in_range(seconds, 3600 - 12, 3601);
+    firn_error error = {0};
+    assert_int_equal(take(gen, &error), FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "away"));
+    away = false;
+    pass(&world.clock, MINUTE);
+    takes(gen);
+    nothing_twice();
+    closed(gen);
+}
+
+/* Each minute, so nearly the whole hour is always in hand. */
+static void the_reserve_is_refilled_in_time(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    for (int i = 0; i < 240; i++) {
+        assert_int_equal(run_for(gen, MINUTE, 5 * SECOND), 12);
+        firn_status status = {.size = sizeof status};
+        firn_gen_status(gen, &status);
+        assert_in_range(status.reserve_ms, 58 * 60000, 3600000);
+    }
+    assert_in_range(world.log.reserves, 2 * 180, 2 * 242); /* two nodes */
+    nothing_twice();
+    closed(gen);
+}
+
+static void a_process_that_starts_meanwhile_takes_the_other_node(void **state) {
+    (void)state;
+    firn_gen *first = process();
+    takes(first);
+    away = true;
+    const uint64_t node = node_of(first);
+    kill_process(first);
+    firn_gen *second = process(); /* in the same moment */
+    takes(second);
+    assert_int_not_equal(node_of(second), node);
+    kill_process(second);
+    denied_process(file, "", FIRN_EBUSY, "each node of the reserve of this machine is in use");
+    pass(&world.clock, 11 * SECOND); /* the windows are over */
+    for (int i = 0; i < 20; i++) {
+        firn_gen *next = process();
+        assert_int_equal(run_for(next, 20 * SECOND, SECOND), 20);
+        closed(next); /* gives its window back to the reserve */
+    }
+    assert_int_equal(told, 0);
+    nothing_twice();
+}
+
+/* A process beyond reserve_nodes renews its window from the store. */
+static void a_window_from_the_store_is_renewed(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1"),
+             *more = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    takes(more);
+    const uint64_t node = node_of(more);
+    assert_int_equal(right_of(gen, key_of(more)).state, 0);
+    for (int s = 0; s < 60; s++) {
+        takes(gen);
+        takes(more);
+        pass(&world.clock, SECOND);
+    }
+    assert_int_equal(node_of(more), node);
+    nothing_twice();
+    closed(gen);
+    closed(more);
+}
+
+/* Many that begin at once claim a spare each; those are not refilled. */
+static void surplus_nodes_run_out(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=4");
+    takes(gen);
+    for (int i = 0; i < 12; i++) {
+        pass(&world.clock, 11 * SECOND);
+        takes(gen);
+    }
+    firn__machine_list list;
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 4);
+    closed(gen);
+    gen = process_of(file, "reserve_nodes=1");
+    assert_int_equal(run_for(gen, 90 * MINUTE, 9 * SECOND), 600);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_in_range(list.count, 1, 2); /* a node in use stays, too */
+    closed(gen);
+}
+
+/* Others that are there when the store goes away, too. */
+static void more_processes_than_nodes_have_nodes_of_their_own(void **state) {
+    (void)state;
+    firn_gen *gen[3];
+    for (int i = 0; i < 3; i++) {
+        gen[i] = process();
+        takes(gen[i]);
+    }
+    int in_reserve = 0;
+    for (int i = 0; i < 3; i++) {
+        in_reserve += right_of(gen[i], key_of(gen[i])).state == FIRN__RIGHT_OPEN;
+    }
+    assert_int_equal(in_reserve, 2);
+    away = true;
+    int64_t lasts[3];
+    for (int i = 0; i < 3; i++) {
+        lasts[i] = 0;
+    }
+    for (int s = 0; s < 60; s++) {
+        for (int i = 0; i < 3; i++) {
+            lasts[i] += take(gen[i], NULL) == FIRN_OK;
+        }
+        pass(&world.clock, SECOND);
+    }
+    int live = 0;
+    for (int i = 0; i < 3; i++) {
+        live += lasts[i] == 60;
+    }
+    assert_int_equal(live, 2);
+    away = false;
+    nothing_twice();
+    for (int i = 0; i < 3; i++) {
+        closed(gen[i]);
+    }
+}
+
+static void what_is_not_in_the_reserve_is_refused(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    firn_id id;
+    firn_error error = {0};
+    const firn_time past = time_after(present(&world.clock), -DAY);
+    takes(gen);
+    away = true;
+    assert_int_equal(firn_at(gen, &past, &id, 1, &error), FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "away"));
+    firn_gen *other = NULL;
+    char keys[600];
+    snprintf(keys, sizeof keys, "ns=new reach=1h reserve=1h unsafe=1 max_wait=0 reserve_path=%s",
+             file);
+    assert_int_equal(try_open(&other, LAYOUT, keys, false, &error), FIRN_ESTORE);
+    takes(gen);
+    closed(gen);
+}
+
+static void a_reserve_needs_its_reach_and_claimed_nodes(void **state) {
+    (void)state;
+    refused(LAYOUT, "ns=a reserve=1h", FIRN_ERANGE, "are above 14s");
+    refused(LAYOUT, "ns=a reserve=1h reach=10min", FIRN_ERANGE, "set reach=1h for a new namespace");
+    refused(LAYOUT, "ns=a reserve=11min reach=10min", FIRN_ERANGE, "set reach=1h");
+    refused(LAYOUT, "ns=a reserve=1h reach=1h node=3", FIRN_EUSAGE, "that firn claims");
+    refused("uuid7", "reserve=1h", FIRN_EUSAGE, "that firn claims");
+    refused(LAYOUT, "ns=a reserve=1h reach=1h mode=online", FIRN_EUSAGE, "set mode=window");
+    refused(LAYOUT, "ns=a reserve=61min reach=1h", FIRN_ERANGE, "10s to 1h");
+    refused(LAYOUT, "ns=a reserve=1h reach=1h reserve_path=/proc/none/reserve.db", FIRN_ESTORE, "");
+}
+
+/* Windows are short, with any `window`, because a closed reserve ends them. */
+static void windows_from_a_reserve_are_short(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "window=10min");
+    firn_status status = {.size = sizeof status};
+    takes(gen);
+    firn_gen_status(gen, &status);
+    assert_true(status.end - slot_now(gen) <= firn__slots_of(gen, 10000));
+    closed(gen);
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+static void no_slot_is_later_than_the_clock_that_is_known(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    away = true;
+    pass(&world.clock, 5 * MINUTE);
+    takes(gen);
+    step(&world.clock, 10 * MINUTE); /* somebody sets the clock of this machine */
+    pass(&world.clock, 20 * SECOND);
+    firn_error error = {0};
+    assert_int_equal(take(gen, &error), FIRN_ECLOCK);
+    denied_process(file, "", FIRN_ECLOCK, "fix the wrong clock");
+    step(&world.clock, -10 * MINUTE);
+    pass(&world.clock, 20 * SECOND);
+    takes(gen);
+    closed(gen);
+}
+
+/* Of a machine that was paused, CLOCK_BOOTTIME lacks the pause: the store's clock is read again. */
+static void a_pause_of_the_machine_is_no_wrong_clock(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    pass(&world.clock, MINUTE);
+    takes(gen);
+    step(&world.clock, MINUTE);
+    firn_gen *other = process();
+    takes(other);
+    int failed = 0;
+    for (int s = 0; s < 100; s++) {
+        pass(&world.clock, SECOND);
+        failed += take(gen, NULL) != FIRN_OK;
+    }
+    assert_in_range(failed, 0, 12);
+    closed(gen);
+    closed(other);
+}
+
+/* Nor after many small steps, which a window that is renewed in time would follow. */
+static void a_clock_that_creeps_ahead_is_noticed(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    away = true;
+    int steps = 0;
+    while (steps < 60 && take(gen, NULL) == FIRN_OK) {
+        step(&world.clock, SECOND);
+        pass(&world.clock, 4 * SECOND);
+        steps++;
+    }
+    assert_in_range(steps, 3, 10);
+    closed(gen);
+}
+
+/* The binding of another boot, as a clone of the disk finds it too. */
+static void bind_elsewhere(firn_gen *gen) {
+    firn__binding binding;
+    assert_int_equal(firn__binding_read(gen->machine, &binding, NULL), FIRN_OK);
+    assert_true(binding.known);
+    binding.boot ^= 1;
+    assert_int_equal(firn__binding_write(gen->machine, &binding, NULL), FIRN_OK);
+}
+
+/* As after another boot: CLOCK_BOOTTIME says nothing about the last refill. */
+static void reboot(firn_gen *gen) {
+    bind_elsewhere(gen);
+    firn__machine_list list;
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    for (size_t i = 0; i < list.count; i++) {
+        list.node[i].right.boot ^= 1;
+        write_right_of(gen, list.node[i].key, &list.node[i].right);
+    }
+    kill_process(gen);
+    atomic_store(&world.clock.steady_ns, 5 * SECOND);
+}
+
+static void after_a_boot_the_clock_must_be_within_the_reserve(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    pass(&world.clock, 10 * MINUTE);
+    away = true;
+    reboot(gen);
+    step(&world.clock, -11 * MINUTE); /* before the last refill */
+    denied_process(file, "", FIRN_ESTORE, "away");
+    step(&world.clock, 2 * HOUR); /* after the end of the reserve */
+    denied_process(file, "", FIRN_ESTORE, "away");
+    step(&world.clock, 11 * MINUTE - 2 * HOUR);
+    denied_process(file, "", FIRN_EBUSY, "in use"); /* windows that the file lost may run */
+    pass(&world.clock, 12 * SECOND);
+    gen = process();
+    assert_in_range(run_for(gen, 2 * HOUR, SECOND), 49 * 60 - 12, 51 * 60);
+    nothing_twice();
+    kill_process(gen);
+}
+
+/* While the store is there, another boot may be a clone of the disk. */
+static void a_boot_while_the_store_is_there_claims_other_nodes(void **state) {
+    (void)state;
+    char copy[400];
+    same_inode = true;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    bind_elsewhere(gen); /* in the clone's boot, this was another one */
+    copy_file(copy, "clone.db");
+    pass(&world.clock, 11 * SECOND); /* its windows are over */
+    firn_gen *clone = process_of(copy, "reserve_nodes=1");
+    takes(clone);
+    assert_int_not_equal(node_of(clone), node_of(gen));
+    for (int s = 0; s < 600; s++) {
+        takes(gen);
+        takes(clone);
+        pass(&world.clock, SECOND);
+    }
+    nothing_twice();
+    closed(gen);
+    closed(clone);
+}
+
+/* The clone booted while the store was away. Both notice within a minute and a half after it is
+ * back. */
+static void a_clone_is_noticed_when_the_store_is_back(void **state) {
+    (void)state;
+    char copy[400];
+    same_inode = true;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    bind_elsewhere(gen);
+    copy_file(copy, "clone.db");
+    away = true;
+    denied_process(copy, "reserve_nodes=1", FIRN_EBUSY, "in use");
+    pass(&world.clock, 12 * SECOND);
+    firn_gen *clone = process_of(copy, "reserve_nodes=1");
+    for (int s = 0; s < 100; s++) {
+        takes(gen);
+        takes(clone);
+        pass(&world.clock, SECOND);
+    }
+    assert_int_equal(node_of(clone), node_of(gen));
+    away = false;
+    for (int s = 0; s < 90; s++) {
+        takes(gen);
+        takes(clone);
+        pass(&world.clock, SECOND);
+    }
+    issued = 0;
+    for (int s = 0; s < 600; s++) {
+        takes(gen);
+        takes(clone);
+        pass(&world.clock, SECOND);
+    }
+    assert_int_not_equal(node_of(clone), node_of(gen));
+    nothing_twice();
+    closed(gen);
+    closed(clone);
+}
+
+/* ---- whose file ------------------------------------------------------------------------------ */
+
+static void a_copy_of_the_file_grants_nothing(void **state) {
+    (void)state;
+    char copy[400];
+    firn_gen *gen = process();
+    takes(gen);
+    const uint64_t node = node_of(gen);
+    copy_file(copy, "copy.db");
+    away = true;
+    denied_process(copy, "", FIRN_ESTORE,
+                   "is a copy, and the store is away: wait for the store, or set "
+                   "reserve_trust=1");
+    away = false;
+    firn_gen *other = process_of(copy, "");
+    assert_int_not_equal(node_of(other), node);
+    for (int i = 0; i < 600; i++) { /* neither disturbs the other */
+        takes(gen);
+        takes(other);
+        pass(&world.clock, 10 * SECOND);
+    }
+    assert_int_equal(node_of(gen), node);
+    nothing_twice();
+    closed(gen);
+    closed(other);
+}
+
+static void a_copy_that_is_trusted_goes_on(void **state) {
+    (void)state;
+    char copy[400];
+    firn_gen *gen = process();
+    takes(gen);
+    kill_process(gen);
+    pass(&world.clock, MINUTE);
+    copy_file(copy, "moved.db"); /* to another machine, and this one is gone */
+    away = true;
+    gen = process_of(copy, "reserve_trust=1");
+    assert_int_equal(run_for(gen, 10 * MINUTE, SECOND), 600);
+    kill_process(gen);
+    pass(&world.clock, MINUTE);
+    gen = process_of(copy, ""); /* the file is this machine's now */
+    takes(gen);
+    nothing_twice();
+    kill_process(gen);
+}
+
+/* Left in the keys for ever, the setting changes nothing while the store is there. */
+static void a_trusted_copy_is_closed_while_the_store_is_there(void **state) {
+    (void)state;
+    char copy[400];
+    firn_gen *gen = process_of(file, "reserve_nodes=1 reserve_trust=1");
+    takes(gen);
+    copy_file(copy, "copy.db");
+    pass(&world.clock, 11 * SECOND);
+    firn_gen *other = process_of(copy, "reserve_nodes=1 reserve_trust=1");
+    takes(other);
+    assert_int_not_equal(node_of(other), node_of(gen));
+    assert_int_equal(right_of(other, key_of(gen)).state, FIRN__RIGHT_CLOSED);
+    closed(gen);
+    closed(other);
+}
+
+/* A copy must not send a refill that was pending in the original. */
+static void a_copy_forgets_pending_refills(void **state) {
+    (void)state;
+    char copy[400], key[FIRN_KEY_SIZE];
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 10 * MINUTE);
+    unheard = true;
+    firn_mark held;
+    assert_int_equal(firn__machine_refill(gen->machine, key, NULL, &held, NULL), FIRN_EUNKNOWN);
+    unheard = false;
+    assert_int_not_equal(pending_of(gen, key).grant, 0);
+    copy_file(copy, "copy.db");
+    firn_gen *other = process_of(copy, "reserve_nodes=1");
+    assert_int_equal(pending_of(other, key).grant, 0);
+    assert_int_not_equal(pending_of(gen, key).grant, 0);
+    kill_process(gen);
+    kill_process(other);
+}
+
+/* Closed rights are many after a while, and may come first in a listing. */
+static void closed_rights_do_not_hide_open_ones(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    for (int i = 0; i < FIRN__MACHINE_NODES + 9; i++) {
+        const firn__right right = {.state = FIRN__RIGHT_CLOSED, .ceiling = 5, .first = 1, .end = 5};
+        snprintf(key, sizeof key, "%d", 0x10000 + i);
+        write_right_of(gen, key, &right);
+        snprintf(key, sizeof key, "00%d", i);
+        write_right_of(gen, key, &right);
+    }
+    firn__machine_list list;
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.node[0].key, key_of(gen));
+    for (int i = 0; i < FIRN__MACHINE_NODES; i++) {
+        const int64_t end = slot_now(gen) + 9;
+        const firn__right right = {.state = FIRN__RIGHT_OPEN, .ceiling = end, .end = end};
+        snprintf(key, sizeof key, "%d", 0x10000 + i);
+        write_right_of(gen, key, &right);
+    }
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_ERANGE);
+    assert_int_equal(firn__machine_shut_all(gen->machine, -1, NULL), FIRN_OK);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 0);
+    kill_process(gen);
+}
+
+/* Put back in its place, with all that is older than its count. Windows may still run that it does
+ * not know. */
+static void an_older_copy_that_was_put_back_waits_for_them(void **state) {
+    (void)state;
+    char copy[400], command[1700];
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    closed(gen);
+    copy_file(copy, "backup.db");
+    pass(&world.clock, SECOND);
+    gen = process_of(file, "reserve_nodes=1");
+    assert_int_equal(run_for(gen, 20 * SECOND, SECOND), 20);
+    kill_process(gen);
+    away = true;
+    snprintf(command, sizeof command, "cat '%s' >'%s' && rm -f '%s-wal' '%s-shm'", copy, file, file,
+             file);
+    assert_int_equal(system(command), 0);
+    firn_error error = {0};
+    assert_int_not_equal(try_process(&gen, file, "reserve_nodes=1", &error), FIRN_OK);
+    pass(&world.clock, 14 * SECOND);
+    assert_int_not_equal(try_process(&gen, file, "reserve_nodes=1", &error), FIRN_OK);
+    pass(&world.clock, 4 * SECOND);
+    gen = process_of(file, "reserve_nodes=1");
+    assert_int_equal(run_for(gen, MINUTE, SECOND), 60);
+    nothing_twice();
+    closed(gen);
+}
+
+/* Both were trusted. The first that refills keeps the node; the other notices, and issues nothing more. */
+static void a_foreign_grant_closes_the_reserve(void **state) {
+    (void)state;
+    char copy[400];
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    const uint64_t node = node_of(gen);
+    copy_file(copy, "thief.db");
+    firn_gen *thief = NULL;
+    pass(&world.clock, 31 * MINUTE);
+    away = true;
+    thief = process_of(copy, "reserve_trust=1 reserve_nodes=1");
+    away = false;
+    pass(&world.clock, 11 * SECOND);
+    takes(thief); /* refills */
+    char key[FIRN_KEY_SIZE];
+    snprintf(key, sizeof key, "%" PRIu64, node);
+    assert_int_equal(node_of(thief), node);
+    const firn__right theirs = right_of(thief, key);
+    assert_true(theirs.ceiling > right_of(gen, key).ceiling);
+    issued = 0; /* from here on, nothing is issued twice */
+    pass(&world.clock, 11 * SECOND);
+    takes(gen); /* the process meets the grant */
+    pass(&world.clock, 11 * SECOND);
+    takes(gen);
+    const firn__right ours = right_of(gen, key);
+    assert_int_equal(ours.state, FIRN__RIGHT_CLOSED);
+    assert_int_equal(ours.ceiling, ours.mark.high);
+    assert_int_equal(ours.epoch, 1);
+    assert_non_null(strstr(world.notice, "node"));
+    assert_int_not_equal(node_of(gen), node);
+    closed(gen);
+    closed(thief);
+}
+
+static void refill_of(firn_gen *gen, const char *key, int wanted);
+
+/* The process that itself meets the foreign grant issues nothing more of its window. */
+static void who_meets_a_foreign_grant_drops_the_window(void **state) {
+    (void)state;
+    char copy[400];
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    const uint64_t node = node_of(gen);
+    copy_file(copy, "thief.db");
+    away = true;
+    pass(&world.clock, 5 * MINUTE);
+    firn_gen *thief = process_of(copy, "reserve_trust=1 reserve_nodes=1");
+    away = false;
+    takes(thief); /* a clone that nobody could notice refills first */
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(thief));
+    assert_string_equal(key_of(gen), key);
+    firn_mark held;
+    pass(&world.clock, 70 * SECOND);
+    assert_int_equal(firn__machine_refill(thief->machine, key, NULL, &held, NULL), FIRN_OK);
+    takes(gen);
+    takes(gen);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_CLOSED);
+    assert_int_not_equal(node_of(gen), node);
+    closed(gen);
+    closed(thief);
+}
+
+/* Likewise a process whose window ends at the ceiling. */
+static void a_foreign_grant_at_the_ceiling_drops_the_window(void **state) {
+    (void)state;
+    char copy[400], key[FIRN_KEY_SIZE];
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    const uint64_t node = node_of(gen);
+    strcpy(key, key_of(gen));
+    copy_file(copy, "thief.db");
+    away = true;
+    pass(&world.clock, 11 * SECOND);
+    firn_gen *thief = process_of(copy, "reserve_trust=1 reserve_nodes=1");
+    run_for(gen, 59 * MINUTE + 41 * SECOND, 4 * SECOND);
+    away = false;
+    refill_of(thief, key, FIRN_OK);
+    bool shut = false;
+    for (int s = 0; s < 20; s++) {
+        const bool issues = take(gen, NULL) == FIRN_OK;
+        assert_false(shut && issues && node_of(gen) == node);
+        shut = right_of(gen, key).state == FIRN__RIGHT_CLOSED;
+        pass(&world.clock, SECOND / 2);
+    }
+    assert_true(shut);
+    kill_process(gen);
+    kill_process(thief);
+}
+
+/* Another process of the machine met the foreign grant: at the next renewal nothing more of the
+ * window is issued. */
+static void a_window_of_a_closed_reserve_is_dropped(void **state) {
+    (void)state;
+    firn_gen *gen = process(), *other = process();
+    takes(gen);
+    const uint64_t node = node_of(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 6 * SECOND);
+    assert_int_equal(firn__machine_shut(other->machine, key, INT64_MAX, NULL), FIRN_OK);
+    assert_true(right_of(gen, key).mark.high > slot_now(gen) + 4000);
+    takes(gen); /* the call that renews */
+    takes(gen);
+    assert_int_not_equal(node_of(gen), node);
+    nothing_twice();
+    closed(gen);
+    closed(other);
+}
+
+/* ---- refills --------------------------------------------------------------------------------- */
+
+static char watched_key[FIRN_KEY_SIZE];
+
+static void refill_of(firn_gen *gen, const char *key, int wanted) {
+    firn_mark held;
+    firn_error error = {0};
+    int code = firn__machine_refill(gen->machine, key, NULL, &held, &error);
+    if (code != wanted) {
+        fail_msg("%s, not %s: %s", firn_errname(code), firn_errname(wanted), error.text);
+    }
+}
+
+static void two_processes_refill_once(void **state) {
+    (void)state;
+    firn_gen *one = process(), *two = process();
+    takes(one);
+    takes(two);
+    pass(&world.clock, 35 * MINUTE);
+    const int before = world.log.reserves;
+    takes(one);
+    takes(two);
+    assert_int_equal(world.log.reserves - before, 2); /* a node each */
+    assert_int_equal(right_of(one, key_of(one)).state, FIRN__RIGHT_OPEN);
+    assert_int_equal(right_of(two, key_of(two)).state, FIRN__RIGHT_OPEN);
+    nothing_twice();
+    closed(one);
+    closed(two);
+}
+
+/* The grant is in the file before it is sent, and the same is sent again. */
+static void a_refill_whose_reply_is_lost_is_sent_again(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    const firn__right before = right_of(gen, key);
+    pass(&world.clock, 10 * MINUTE);
+    unheard = true;
+    refill_of(gen, key, FIRN_EUNKNOWN);
+    unheard = false;
+    const firn__pending pending = pending_of(gen, key);
+    assert_int_equal(pending.grant, world.log.grants[0]);
+    assert_int_equal(pending.earliest, before.end);
+    assert_int_equal(right_of(gen, key).ceiling, before.ceiling);
+    refill_of(gen, key, FIRN_OK); /* its own: no fence */
+    assert_int_equal(world.log.grants[0], pending.grant);
+    const firn__right after = right_of(gen, key);
+    assert_int_equal(after.ceiling, before.end + pending.count);
+    assert_true(after.twice);
+    assert_int_equal(pending_of(gen, key).grant, 0);
+    closed(gen);
+}
+
+/* A refill that another process left pending counts after one more with a fresh grant. */
+static void a_pending_refill_of_another_process_is_fenced(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE], copy[400];
+    strcpy(key, key_of(gen));
+    const int64_t ceiling = right_of(gen, key).ceiling;
+    pass(&world.clock, 20 * MINUTE);
+    unheard = true;
+    refill_of(gen, key, FIRN_EUNKNOWN);
+    unheard = false;
+    const firn__pending pending = pending_of(gen, key);
+    kill_process(gen);
+    copy_file(copy, "copy.db"); /* while it is pending */
+    pass(&world.clock, 5 * SECOND);
+    gen = process_of(file, "reserve_nodes=1");
+    refill_of(gen, key, FIRN_EWINDOW); /* the sender may still wait for the reply */
+    pass(&world.clock, 11 * SECOND);
+    away = true;
+    firn_gen *thief = process_of(copy, "reserve_nodes=1 reserve_trust=1");
+    away = false;
+    const int before = world.log.reserves;
+    refill_of(gen, key, FIRN_OK);
+    assert_int_equal(world.log.reserves - before, 2);
+    assert_int_equal(world.log.grants[1], pending.grant);
+    const firn__right ours = right_of(gen, key);
+    assert_true(ours.ceiling > ceiling);
+    assert_int_equal(ours.ceiling, ours.end);
+    refill_of(thief, key, FIRN_EBUSY);
+    const firn__right theirs = right_of(thief, key);
+    assert_true(theirs.ceiling <= ceiling); /* nothing of the refill is theirs */
+    assert_int_equal(theirs.state, FIRN__RIGHT_CLOSED);
+    kill_process(gen);
+    kill_process(thief);
+}
+
+static void a_settled_refill_without_its_fence_counts_for_nothing(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    const firn__right before = right_of(gen, key);
+    pass(&world.clock, 20 * MINUTE);
+    unheard = true;
+    refill_of(gen, key, FIRN_EUNKNOWN);
+    unheard = false;
+    kill_process(gen);
+    pass(&world.clock, 16 * SECOND);
+    away = true;
+    gen = process_of(file, "reserve_nodes=1");
+    answers = 1; /* for the settling, and the fence is not even sent */
+    away = false;
+    refill_of(gen, key, FIRN_ESTORE);
+    const firn__right after = right_of(gen, key);
+    assert_int_equal(after.ceiling, before.ceiling);
+    assert_true(after.end > before.end);
+    away = false;
+    refill_of(gen, key, FIRN_OK);
+    assert_int_equal(right_of(gen, key).ceiling, right_of(gen, key).end);
+    closed(gen);
+}
+
+/* The process was stopped for so long that another one took the refill over. */
+static firn_gen *faster;
+
+static void keep_open(void *self) {
+    (void)self;
+}
+
+static void refill_first(void) {
+    pass(&world.clock, 16 * SECOND);
+    refill_of(faster, watched_key, FIRN_OK);
+}
+
+static void who_comes_second_finds_the_refill_done(void **state) {
+    (void)state;
+    static firn_store_ops ops; /* a separate handle, since a call holds the other one's lock */
+    ops = shared_ops;
+    ops.close = keep_open;
+    firn_store *usual = world.store, *another;
+    assert_int_equal(firn_store_wrap(&another, &ops, &world.log, NULL), FIRN_OK);
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    world.store = another;
+    faster = process_of(file, "reserve_nodes=1");
+    world.store = usual;
+    takes(gen);
+    strcpy(watched_key, key_of(gen));
+    const int64_t ceiling = right_of(gen, watched_key).ceiling;
+    pass(&world.clock, 20 * MINUTE);
+    at_reserve = refill_first;
+    refill_of(gen, watched_key, FIRN_OK);
+    const firn__right right = right_of(gen, watched_key);
+    assert_int_equal(right.state, FIRN__RIGHT_OPEN);
+    assert_true(right.ceiling > ceiling);
+    assert_int_equal(right.ceiling, right.end);
+    closed(gen);
+    closed(faster);
+    firn_store_close(another);
+}
+
+/* While the fence cannot be sent, the slots that it protects are not granted. */
+static void the_slots_behind_the_fence_wait_for_it(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    firn__right right = right_of(gen, key);
+    const int64_t ceiling = slot_now(gen) + firn__slots_of(gen, 60000);
+    right.ceiling = ceiling; /* as settled, and not fenced yet */
+    write_right_of(gen, key, &right);
+    away = true;
+    assert_in_range(run_for(gen, HOUR, SECOND), 48, 61);
+    assert_true(right_of(gen, key).mark.high <= ceiling);
+    away = false;
+    pass(&world.clock, 11 * SECOND);
+    takes(gen);
+    right = right_of(gen, key);
+    assert_int_equal(right.ceiling, right.end);
+    closed(gen);
+}
+
+/* A copy of the process took over the pending refill: the first sending meets its own grant. */
+static void a_refill_that_met_its_own_grant_is_left_to_the_fence(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 10 * MINUTE);
+    const int64_t ceiling = right_of(gen, key).ceiling;
+    world.log.fate = FATE_TWIN;
+    world.log.fated = 1;
+    refill_of(gen, key, FIRN_EWINDOW);
+    assert_int_equal(right_of(gen, key).ceiling, ceiling);
+    assert_int_not_equal(pending_of(gen, key).grant, 0);
+    pass(&world.clock, 16 * SECOND);
+    const int before = world.log.reserves;
+    refill_of(gen, key, FIRN_OK);
+    assert_int_equal(world.log.reserves - before, 2);
+    assert_true(right_of(gen, key).ceiling > ceiling);
+    closed(gen);
+}
+
+/* Somebody else had the node after the reserve was over, up to the middle of this tick. */
+static void a_refill_that_is_no_continuation_raises_the_mark(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 3 * HOUR);
+    firn_mark held;
+    int64_t first, now = slot_now(gen);
+    const firn_request other = {.ns = "r",
+                                .layout = gen->kept.stored,
+                                .key = key,
+                                .count = 3,
+                                .earliest = now,
+                                .latest = now,
+                                .grant = 99,
+                                .note = "another"};
+    assert_int_equal(firn_store_reserve(world.log.real, &other, &first, &held, NULL), FIRN_OK);
+    refill_of(gen, key, FIRN_OK);
+    const firn__right right = right_of(gen, key);
+    assert_int_equal(right.mark.high, now + 3);
+    assert_int_equal(right.first, now + 3);
+    closed(gen);
+}
+
+/* ---- the store lost reservations ------------------------------------------------------------- */
+
+static void a_mark_below_the_ceiling_is_a_loss_for_everybody(void **state) {
+    (void)state;
+    firn_store *lossy;
+    firn_store_options options = {.unsafe = true};
+    assert_int_equal(firn_store_open(&lossy, url, &options, NULL), FIRN_OK);
+    firn_store *usual = world.store;
+    world.store = lossy;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    const firn__right right = right_of(gen, key);
+    const firn_mark mine = {right.end, right.grant};
+    firn_store *operator;
+    assert_int_equal(firn_store_open(&operator, url, &options, NULL), FIRN_OK);
+    assert_int_equal(firn_store_give_back(operator, "r", key, &mine, right.first + 8, NULL),
+                     FIRN_OK);
+    kill_process(gen); /* after a restart only the file remembers */
+    firn_store_close(lossy);
+    assert_int_equal(firn_store_open(&lossy, url, &options, NULL), FIRN_OK);
+    world.store = lossy;
+    pass(&world.clock, 10 * MINUTE);
+    gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    assert_string_equal(key_of(gen), key);
+    refill_of(gen, key, FIRN_EBUSY);
+    assert_non_null(strstr(world.notice, "has lost reservations"));
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN); /* the machine keeps its slots */
+    takes(gen);
+    firn_gen *other = NULL;
+    firn_error error = {0};
+    assert_int_equal(try_open(&other, LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0", false, &error),
+                     FIRN_EBUSY);
+    assert_non_null(strstr(error.text, "no ID of r is issued before"));
+    refill_of(gen, key, FIRN_EBUSY); /* the floor: still its own */
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    takes(gen);
+    closed(gen);
+    firn_store_close(operator);
+    firn_store_close(lossy);
+    world.store = usual;
+}
+
+/* ---- which store ----------------------------------------------------------------------------- */
+
+static firn_store *store_at(const char *url_of) {
+    firn_store *store;
+    firn_store_options options = {.unsafe = true};
+    assert_int_equal(firn_store_open(&store, url_of, &options, NULL), FIRN_OK);
+    return store;
+}
+
+/* Made again under the same URL: it does not know what the reserve holds. */
+static void the_reserve_of_another_store_is_closed(void **state) {
+    (void)state;
+    char command[700], key[FIRN_KEY_SIZE];
+    firn_store *usual = world.store, *first = store_at(url);
+    world.store = first;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    pass(&world.clock, 90 * SECOND);
+    takes(gen);
+    strcpy(key, key_of(gen));
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    kill_process(gen);
+    firn_store_close(first);
+    snprintf(command, sizeof command, "rm -f '%s'*", url + strlen("sqlite:"));
+    assert_int_equal(system(command), 0);
+    firn_store *second = store_at(url);
+    world.store = second;
+    firn_gen *plain = NULL; /* makes the namespace */
+    assert_int_equal(try_open(&plain, LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0", false, NULL),
+                     FIRN_OK);
+    pass(&world.clock, 11 * SECOND);
+    gen = process_of(file, "reserve_nodes=1");
+    assert_non_null(strstr(world.notice, "so it is another store"));
+    takes(gen);
+    assert_true(strcmp(key_of(gen), key) != 0 || right_of(gen, key).first >= slot_now(gen) - 4000);
+    closed(plain);
+    closed(gen);
+    firn_store_close(second);
+    world.store = usual;
+}
+
+/* "firn nodes resume --all-stopped" of somebody who forgot the reserve. */
+static void a_floor_below_the_ceiling_closes_the_reserve(void **state) {
+    (void)state;
+    const firn_relabel loss = {FIRN_ALL_NAMES, FIRN__GONE_BACK, FIRN__GONE_BACK, 0, false};
+    char key[FIRN_KEY_SIZE];
+    int64_t floor;
+    firn_store *usual = world.store, *lossy = store_at(url);
+    world.store = lossy;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    pass(&world.clock, 90 * SECOND);
+    takes(gen);
+    strcpy(key, key_of(gen));
+    assert_int_equal(firn_store_relabel(lossy, &loss, &floor, NULL), FIRN_OK);
+    firn__binding binding;
+    pass(&world.clock, 61 * SECOND);
+    takes(gen); /* the refill sets the floor, and the reserve stays */
+    pass(&world.clock, 61 * SECOND);
+    takes(gen);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    assert_int_equal(firn__binding_read(gen->machine, &binding, NULL), FIRN_OK);
+    assert_true(binding.losses > 0);
+    binding.losses--; /* as if only now seen, */
+    assert_int_equal(firn__binding_write(gen->machine, &binding, NULL), FIRN_OK);
+    firn__right right = right_of(gen, key);
+    right.ceiling = right.end = right.end + 3 * firn__slots_of(gen, HOUR / 1000000);
+    write_right_of(gen, key, &right); /* with the floor below the ceiling */
+    assert_int_equal(firn__machine_identify(gen->machine, true, NULL), FIRN_OK);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_CLOSED);
+    kill_process(gen);
+    firn_store_close(lossy);
+    world.store = usual;
+}
+
+/* In two folders, a relative path names two stores. */
+static void a_relative_path_is_settled(void **state) {
+    (void)state;
+    char before[4096], a[600], b[600], ns[2][FIRN_NS_SIZE];
+    firn_store *usual = world.store;
+    assert_non_null(getcwd(before, sizeof before));
+    snprintf(a, sizeof a, "%s/a", folder);
+    snprintf(b, sizeof b, "%s/b", folder);
+    assert_int_equal(mkdir(a, 0700) | mkdir(b, 0700), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(chdir(i == 0 ? a : b), 0);
+        world.store = store_at("sqlite:s.db");
+        firn_gen *gen = process();
+        takes(gen);
+        snprintf(ns[i], FIRN_NS_SIZE, "%s", gen->machine->ns);
+        kill_process(gen);
+        firn_store_close(world.store);
+    }
+    assert_int_equal(chdir(before), 0);
+    assert_string_not_equal(ns[0], ns[1]);
+    world.store = usual;
+}
+
+static void a_store_without_a_place_has_no_reserve(void **state) {
+    static firn_store_ops ops;
+    (void)state;
+    firn_store *usual = world.store;
+    ops = shared_ops;
+    ops.scheme = "elsewhere";
+    ops.close = keep_open;
+    assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
+    denied_process(file, "", FIRN_ESTORE, "a reserve needs a store with a place");
+    firn_store_close(world.store);
+    world.store = usual;
+}
+
+static void a_job_holds_no_reserve(void **state) {
+    (void)state;
+    firn_job *job;
+    firn_error error = {0};
+    const firn_job_config config = {
+        .size = sizeof config, .scheme = LAYOUT, .keys = KEYS, .seed = "s"};
+    assert_int_equal(firn_job_open(&job, &config, &error), FIRN_EUSAGE);
+    assert_non_null(strstr(error.text, "a job holds no reserve"));
+}
+
+/* The loss cannot be declared in a store of a program, so nobody else keeps away from the slots. */
+static void a_loss_that_cannot_be_declared_closes_the_right(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    const firn__right right = right_of(gen, key);
+    const firn_mark mine = {right.end, right.grant};
+    assert_int_equal(firn_store_give_back(world.log.real, "r", key, &mine, right.first + 8, NULL),
+                     FIRN_OK);
+    pass(&world.clock, 5 * MINUTE);
+    takes(gen);
+    assert_non_null(strstr(world.notice, "has lost reservations"));
+    assert_int_equal(right_of(gen, key).epoch, 1); /* closed; the store may grant another right */
+    assert_true(right_of(gen, key).grant != right.grant);
+    closed(gen);
+}
+
+/* More than the list has room for, after many nodes were claimed. Their time is over. */
+static void rights_that_are_over_stop_nobody(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = process_of(file, "reserve_nodes=2");
+    takes(gen);
+    for (int i = 0; i < FIRN__MACHINE_NODES + 9; i++) {
+        const firn__right right = {
+            .state = FIRN__RIGHT_OPEN, .ceiling = 5, .first = 1, .end = 5, .boot = 1};
+        snprintf(key, sizeof key, "00%d", i);
+        write_right_of(gen, key, &right);
+    }
+    assert_int_equal(run_for(gen, 5 * MINUTE, SECOND), 300);
+    away = true;
+    firn_gen *other = process_of(file, "reserve_nodes=2");
+    closed(other);
+    assert_in_range(run_for(gen, HOUR, SECOND), 58 * 60, 3600);
+    closed(gen);
+}
+
+/* A machine that booted without its store believed its own clock, which is then set right. */
+static void a_clock_that_is_corrected_after_a_boot_is_believed(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    pass(&world.clock, 10 * MINUTE);
+    away = true;
+    reboot(gen);
+    step(&world.clock, 5 * SECOND);
+    denied_process(file, "", FIRN_EBUSY, "in use");
+    pass(&world.clock, 12 * SECOND);
+    gen = process();
+    takes(gen);
+    step(&world.clock, -5 * SECOND);
+    int failed = 0;
+    for (int s = 0; s < 60; s++) {
+        pass(&world.clock, SECOND);
+        failed += take(gen, NULL) != FIRN_OK;
+    }
+    assert_in_range(failed, 0, 12);
+    nothing_twice();
+    closed(gen);
+}
+
+/* A call of a store that hangs takes a second, and a process may have many reserves. */
+static void a_store_that_does_not_answer_is_left_alone(void **state) {
+    (void)state;
+    assert_false(firn__store_is_paused("redis://one"));
+    firn__store_pause("redis://one", false);
+    assert_true(firn__store_is_paused("redis://one"));
+    assert_true(firn__store_was_away("redis://one"));
+    assert_false(firn__store_is_paused("redis://another"));
+    firn__store_pause("redis://another", true);
+    assert_true(firn__store_is_paused("redis://one"));
+    firn__store_pause("redis://one", true);
+    assert_false(firn__store_is_paused("redis://one"));
+}
+
+/* Made again after a loss, by somebody who does not want a reach of 1 h and waits less for it. */
+static void a_namespace_with_another_reach_closes_the_reserve(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    const uint64_t node = node_of(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    firn_store *before = world.log.real;
+    assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
+    closed(opened(LAYOUT, "ns=r unsafe=1 max_wait=0"));
+    for (int s = 0; s < 90; s++) {
+        (void)take(gen, NULL);
+        pass(&world.clock, SECOND);
+    }
+    firn__right right = right_of(gen, key);
+    assert_int_equal(right.state, FIRN__RIGHT_CLOSED);
+    assert_int_equal(take(gen, NULL), FIRN_ENAMESPACE);
+    (void)node;
+    kill_process(gen);
+    firn_store_close(before);
+}
+
+/* ---- give back ------------------------------------------------------------------------------- */
+
+static int64_t shared_mark;
+
+static int see_shared(void *context, const firn_holding *holding) {
+    if (strcmp(holding->key, context) == 0) {
+        shared_mark = holding->mark.high;
+    }
+    return 0;
+}
+
+static int64_t mark_in_store(const char *key) {
+    char copy[FIRN_KEY_SIZE];
+    snprintf(copy, sizeof copy, "%s", key);
+    shared_mark = -1;
+    assert_int_equal(firn_store_list(world.log.real, "r", see_shared, copy, NULL), FIRN_OK);
+    return shared_mark;
+}
+
+/* After a quarter of an hour, all the refills go back together. */
+static void a_reserve_is_given_back(void **state) {
+    (void)state;
+    char keys[2][FIRN_KEY_SIZE];
+    firn__machine_list list;
+    firn_status status = {.size = sizeof status};
+    firn_gen *gen = process(), *other = process();
+    for (int s = 0; s < 900; s++) {
+        takes(gen);
+        takes(other);
+        pass(&world.clock, SECOND);
+    }
+    strcpy(keys[0], key_of(gen));
+    strcpy(keys[1], key_of(other));
+    firn_gen_status(gen, &status);
+    assert_true(status.reserve_refills > 10);
+    const firn__right held = right_of(gen, keys[1]);
+    assert_int_equal(mark_in_store(keys[1]), held.end);
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 0);
+    for (int i = 0; i < 2; i++) { /* what a process was granted, and a window that none shows */
+        const firn__right right = right_of(gen, keys[i]);
+        assert_int_equal(right.state, FIRN__RIGHT_CLOSED);
+        assert_in_range(mark_in_store(keys[i]), right.mark.high, slot_now(gen) + 4 * 14000);
+    }
+    firn_gen_status(gen, &status);
+    assert_int_equal(status.reserve_ms, 0);
+    const uint64_t node = node_of(other);
+    takes(other); /* of its window, until the renewal */
+    pass(&world.clock, 6 * SECOND);
+    takes(other);
+    takes(other);
+    assert_int_not_equal(node_of(other), node);
+    pass(&world.clock, 20 * SECOND); /* others have the nodes now, and the machine fills new ones */
+    firn_gen *plain[3];
+    for (int i = 0; i < 3; i++) {
+        plain[i] = opened(LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0");
+        takes(plain[i]);
+    }
+    for (int s = 0; s < 120; s++) {
+        for (int i = 0; i < 3; i++) {
+            takes(plain[i]);
+        }
+        takes(gen);
+        takes(other);
+        pass(&world.clock, SECOND);
+    }
+    nothing_twice();
+    for (int i = 0; i < 3; i++) {
+        closed(plain[i]);
+    }
+    closed(gen);
+    closed(other);
+}
+
+static void without_its_store_nothing_is_given_back(void **state) {
+    (void)state;
+    firn__machine_list list;
+    firn_gen *gen = process(), *plain = opened(LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0");
+    firn_error error = {0};
+    takes(gen);
+    assert_int_equal(firn_reserve_give_back(plain, &error), FIRN_EUSAGE);
+    assert_non_null(strstr(error.text, "has no reserve"));
+    away = true;
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_ESTORE);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 2);
+    away = false;
+    closed(gen);
+    closed(plain);
+}
+
+/* A refill under way may come later than the give back. */
+static void a_pending_refill_is_not_given_back(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 10 * MINUTE);
+    unheard = true;
+    refill_of(gen, key, FIRN_EUNKNOWN);
+    unheard = false;
+    const int64_t mark = mark_in_store(key);
+    const int before = told;
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    assert_int_equal(told, before);
+    assert_int_equal(mark_in_store(key), mark);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_CLOSED);
+    kill_process(gen);
+}
+
+/* Nor a refill that was sent twice: a copy may be under way. */
+static void a_refill_that_was_sent_twice_is_not_given_back(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 10 * MINUTE);
+    unheard = true;
+    refill_of(gen, key, FIRN_EUNKNOWN);
+    unheard = false;
+    refill_of(gen, key, FIRN_OK);
+    const int before = told;
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    assert_int_equal(told, before);
+    pass(&world.clock, 20 * SECOND);
+    gen->machine->tend_ns = 0;
+    closed(gen);
+}
+
+/* The refill was looked at while the right was open, and is written down after that was closed. */
+static void a_refill_of_a_right_that_is_given_back_is_not_sent(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve_nodes=1"), *other = process_of(file, "");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 10 * MINUTE);
+    refill_of(gen, key, FIRN_OK);
+    const firn__right before = right_of(gen, key);
+    assert_int_equal(firn_reserve_give_back(other, NULL), FIRN_OK);
+    assert_true(mark_in_store(key) < before.end);
+    const int reserves = world.log.reserves;
+    refill_of(gen, key, FIRN_OK);
+    assert_int_equal(world.log.reserves, reserves);
+    assert_int_equal(pending_of(gen, key).grant, 0);
+    kill_process(gen);
+    kill_process(other);
+}
+
+static firn_gen *taker;
+static int lost_ids;
+
+/* While the store hears of it, a process of the machine continues, and another machine gets the node. */
+static void take_meanwhile(void) {
+    void (*act)(void) = at_give_back;
+    at_give_back = NULL;
+    pass(&world.clock, 6 * SECOND);
+    for (int i = 0; i < 20; i++) {
+        lost_ids += take(taker, NULL) != FIRN_OK;
+    }
+    at_give_back = act;
+}
+
+static void a_right_is_closed_before_the_store_hears_of_it(void **state) {
+    static firn_store_ops ops;
+    (void)state;
+    ops = shared_ops;
+    ops.close = keep_open;
+    firn_store *usual = world.store, *another;
+    assert_int_equal(firn_store_wrap(&another, &ops, &world.log, NULL), FIRN_OK);
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    world.store = another;
+    taker = process_of(file, "reserve_nodes=1");
+    world.store = usual;
+    takes(taker);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    pass(&world.clock, 30 * SECOND);
+    takes(gen);
+    closed(gen); /* taker gets its node */
+    gen = process_of(file, "reserve_nodes=1");
+    at_give_back = take_meanwhile;
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    at_give_back = NULL;
+    for (int s = 0; s < 60; s++) {
+        firn_gen *plain = opened(LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0");
+        takes(plain);
+        takes(taker);
+        pass(&world.clock, SECOND);
+        closed(plain);
+    }
+    nothing_twice();
+    kill_process(gen);
+    closed(taker);
+    firn_store_close(another);
+}
+
+/* ---- random lives ---------------------------------------------------------------------------- */
+
+/* Ticks of a second, and few nodes: two holders of one node issue the same IDs. */
+#define LIFE_LAYOUT "time:32/s@@2024-01-01 node:3 sequence:3"
+#define LIFE_KEYS   "ns=r reach=1h reserve=2min reserve_nodes=2 unsafe=1 max_wait=0 reserve_path=%s"
+enum { MACHINES = 3, PROCESSES = 3, LIFE_STEPS = 600 };
+
+typedef struct life {
+    uint64_t seed;
+    char path[MACHINES][400];
+    firn_gen *gen[MACHINES + 1][PROCESSES]; /* the last ones have no reserve */
+    size_t copies;
+} life;
+
+static uint64_t draw(life *self, uint64_t below) {
+    self->seed ^= self->seed << 13;
+    self->seed ^= self->seed >> 7;
+    self->seed ^= self->seed << 17;
+    return (self->seed >> 11) % below;
+}
+
+static void begin_one(life *self, size_t m, size_t p) {
+    char keys[900] = "ns=r reach=1h unsafe=1 max_wait=0";
+    if (m < MACHINES) {
+        snprintf(keys, sizeof keys, LIFE_KEYS, self->path[m]);
+    }
+    if (try_open(&self->gen[m][p], LIFE_LAYOUT, keys, false, NULL) != FIRN_OK) {
+        self->gen[m][p] = NULL;
+    }
+}
+
+static void end_one(life *self, size_t m, size_t p, bool killed) {
+    if (self->gen[m][p] != NULL && killed) {
+        kill_process(self->gen[m][p]);
+    } else if (self->gen[m][p] != NULL) {
+        (void)firn_close(self->gen[m][p], NULL);
+    }
+    self->gen[m][p] = NULL;
+}
+
+/* The disk of a machine is copied to another one, whose processes have ended. The store is there when
+ * that begins, so it notices. */
+static void copy_disk(life *self, size_t from, size_t to) {
+    char name[40], copy[400];
+    for (size_t p = 0; p < PROCESSES; p++) {
+        end_one(self, to, p, true);
+    }
+    snprintf(name, sizeof name, "copy%zu.db", self->copies++);
+    strcpy(file, self->path[from]);
+    copy_file(copy, name);
+    strcpy(self->path[to], copy);
+    begin_one(self, to, 0);
+}
+
+static void restart_machine(life *self, size_t m) {
+    for (size_t p = 0; p < PROCESSES; p++) {
+        if (self->gen[m][p] != NULL && p == 0) {
+            bind_elsewhere(self->gen[m][p]);
+        }
+        end_one(self, m, p, true);
+    }
+}
+
+/* The time of an ID is at most a window's rest older than the call, and max_lead ahead. */
+static void check_time(const firn_gen *gen, uint64_t id) {
+    const firn_time now = present(&world.clock);
+    firn_time time;
+    firn_scheme_time(&gen->scheme, id >> 6, &time);
+    const int64_t off_ns = firn__time_since(&time, &now);
+    assert_in_range(off_ns + 2 * SECOND, 0, 4 * SECOND);
+}
+
+static void live_on(life *self) {
+    const size_t m = draw(self, MACHINES + 1), p = draw(self, PROCESSES);
+    const uint64_t what = draw(self, 100);
+    firn_gen **gen = &self->gen[m][p];
+    pass(&world.clock, what < 2 ? 100 * SECOND : (int64_t)draw(self, 4000) * 1000000);
+    if (draw(self, 12) == 0) {
+        away = draw(self, 3) == 0;
+        unheard = !away && draw(self, 4) == 0;
+        answers = draw(self, 6) == 0 ? (int)draw(self, 4) + 1 : 0;
+    }
+    if (*gen == NULL) {
+        begin_one(self, m, p);
+    } else if (what < 6) {
+        end_one(self, m, p, what < 3);
+    } else if (what < 10 && m < MACHINES) {
+        (void)firn_reserve_give_back(*gen, NULL);
+    } else if (what < 12 && m < MACHINES) {
+        restart_machine(self, m);
+    } else if (what == 12 && m < MACHINES && !away) {
+        unheard = false;
+        answers = 0;
+        copy_disk(self, m, (m + 1) % MACHINES);
+    }
+    for (size_t i = 0; i < (MACHINES + 1) * PROCESSES; i++) {
+        firn_gen *each = self->gen[i / PROCESSES][i % PROCESSES];
+        if (each != NULL && take(each, NULL) == FIRN_OK) {
+            check_time(each, ids[issued - 1]);
+        }
+    }
+}
+
+static void random_lives_repeat_nothing(void **state) {
+    (void)state;
+    const char *given = getenv("SEEDS"), *short_form = getenv("TEST_SHORT");
+    const uint64_t seeds = given != NULL ? strtoull(given, NULL, 10) : short_form != NULL ? 4 : 12;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        void *again = NULL;
+        life self = {.seed = seed * UINT64_C(0x9e3779b97f4a7c15)};
+        if (seed > 1) {
+            end_world(&again);
+            begin_world(&again);
+        }
+        for (size_t m = 0; m < MACHINES; m++) {
+            snprintf(self.path[m], sizeof self.path[m], "%s/machine%zu.db", folder, m);
+        }
+        for (int i = 0; i < LIFE_STEPS; i++) {
+            live_on(&self);
+        }
+        print_message("# seed %" PRIu64 ": %zu IDs, %d give backs, %zu copies\n", seed, issued,
+                      told, self.copies);
+        nothing_twice();
+        for (size_t m = 0; m <= MACHINES; m++) {
+            for (size_t p = 0; p < PROCESSES; p++) {
+                end_one(&self, m, p, true);
+            }
+        }
+    }
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void a_damaged_note_is_no_right(void **state) {
+    static const char *const notes[] = {
+        "",
+        "o0",
+        "x0 5 1 5 9 0 0 1 0",
+        "o0 6 1 5 9 0 0 1 0",
+        "o0 5 6 5 9 0 0 1 0",
+        "o0 5 1 5 9 0 0 1 0 more",
+        "o0 5 1 ffffffffffffffff 9 0 0 1 0",
+    };
+    firn__right right;
+    (void)state;
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        const firn_records seen = {.key_known = true, .note = notes[i]};
+        firn__right_read(&right, &seen);
+        assert_int_equal(right.state, 0);
+    }
+    const firn__right written = {.state = FIRN__RIGHT_OPEN,
+                                 .twice = true,
+                                 .ceiling = FIRN_SLOT_MAX - 1,
+                                 .first = FIRN_SLOT_MAX - 2,
+                                 .end = FIRN_SLOT_MAX,
+                                 .grant = UINT64_MAX,
+                                 .there_ms = INT64_C(9999999999999),
+                                 .read_ms = INT64_C(9999999999999),
+                                 .boot = UINT32_MAX,
+                                 .epoch = UINT32_MAX};
+    char note[FIRN_NOTE_SIZE];
+    firn__right_write(note, &written);
+    assert_true(strlen(note) < FIRN_NOTE_SIZE - 1);
+    const firn_records seen = {.key_known = true, .note = note};
+    firn__right_read(&right, &seen);
+    assert_memory_equal(&right, &written, sizeof right);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_world, end_world)
+int main(int count, char **words) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_process_outlives_its_store_for_an_hour),
+        TEST(the_reserve_is_refilled_in_time),
+        TEST(a_process_that_starts_meanwhile_takes_the_other_node),
+        TEST(more_processes_than_nodes_have_nodes_of_their_own),
+        TEST(what_is_not_in_the_reserve_is_refused),
+        TEST(a_reserve_needs_its_reach_and_claimed_nodes),
+        TEST(windows_from_a_reserve_are_short),
+        TEST(no_slot_is_later_than_the_clock_that_is_known),
+        TEST(a_clock_that_creeps_ahead_is_noticed),
+        TEST(after_a_boot_the_clock_must_be_within_the_reserve),
+        TEST(a_copy_of_the_file_grants_nothing),
+        TEST(a_copy_that_is_trusted_goes_on),
+        TEST(an_older_copy_that_was_put_back_waits_for_them),
+        TEST(a_foreign_grant_closes_the_reserve),
+        TEST(a_window_of_a_closed_reserve_is_dropped),
+        TEST(two_processes_refill_once),
+        TEST(a_refill_whose_reply_is_lost_is_sent_again),
+        TEST(a_pending_refill_of_another_process_is_fenced),
+        TEST(a_settled_refill_without_its_fence_counts_for_nothing),
+        TEST(who_comes_second_finds_the_refill_done),
+        TEST(the_slots_behind_the_fence_wait_for_it),
+        TEST(a_refill_that_met_its_own_grant_is_left_to_the_fence),
+        TEST(a_refill_that_is_no_continuation_raises_the_mark),
+        TEST(a_mark_below_the_ceiling_is_a_loss_for_everybody),
+        TEST(a_boot_while_the_store_is_there_claims_other_nodes),
+        TEST(a_clone_is_noticed_when_the_store_is_back),
+        TEST(a_trusted_copy_is_closed_while_the_store_is_there),
+        TEST(a_copy_forgets_pending_refills),
+        TEST(closed_rights_do_not_hide_open_ones),
+        TEST(a_window_from_the_store_is_renewed),
+        TEST(surplus_nodes_run_out),
+        TEST(who_meets_a_foreign_grant_drops_the_window),
+        TEST(a_foreign_grant_at_the_ceiling_drops_the_window),
+        TEST(a_pause_of_the_machine_is_no_wrong_clock),
+        TEST(the_reserve_of_another_store_is_closed),
+        TEST(a_floor_below_the_ceiling_closes_the_reserve),
+        TEST(a_relative_path_is_settled),
+        TEST(a_store_without_a_place_has_no_reserve),
+        TEST(a_job_holds_no_reserve),
+        TEST(a_namespace_with_another_reach_closes_the_reserve),
+        TEST(a_loss_that_cannot_be_declared_closes_the_right),
+        TEST(rights_that_are_over_stop_nobody),
+        TEST(a_clock_that_is_corrected_after_a_boot_is_believed),
+        TEST(a_store_that_does_not_answer_is_left_alone),
+        TEST(a_reserve_is_given_back),
+        TEST(without_its_store_nothing_is_given_back),
+        TEST(a_pending_refill_is_not_given_back),
+        TEST(a_refill_that_was_sent_twice_is_not_given_back),
+        TEST(a_refill_of_a_right_that_is_given_back_is_not_sent),
+        TEST(a_right_is_closed_before_the_store_hears_of_it),
+        TEST(random_lives_repeat_nothing),
+        TEST(a_damaged_note_is_no_right),
+    };
+    if (count > 1) {
+        cmocka_set_test_filter(words[1]);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
