@@ -53,6 +53,21 @@ function main () {
     }
   })
 
+  test('a module that cannot be loaded says why', async () => {
+    const { default: load } = await import(path.join(path.dirname(require.resolve('firn/wasm')), 'load.mjs'))
+    const real = globalThis.fetch
+    const refuse = () => { throw new TypeError('fetch failed') }
+    try {
+      for (const [answer, why] of [[() => new Response('', { status: 404 }), /status 404/], [refuse, /fetch failed/],
+        [() => new Response('<html>'), /WebAssembly/], [() => new Response(''), /WebAssembly/]]) {
+        globalThis.fetch = async () => answer()
+        await assert.rejects(load(new URL('https://firn.example/firn.wasm'), 'firn/sync'), why)
+      }
+    } finally {
+      globalThis.fetch = real
+    }
+  })
+
   test('a renewed identity', () => {
     const gen = firn.open('uuid1')
     const it = gen.ids({ maxAge: 1000 })
