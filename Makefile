@@ -104,7 +104,7 @@ coverage:
 amalgamation:
 	packaging/amalgamation.sh "$(BUILD)/amalgamation"
 
-.PHONY: deb apt-repo rpm static image test-deb test-static test-image test-versions release-check
+.PHONY: deb apt-repo rpm static image test-deb test-static test-image test-versions test-major release-check
 # Packages of what is committed: BUILD/deb, a signed repository of them in BUILD/apt (KEY: your key), BUILD/rpm.
 deb:
 	BUILD=$(BUILD) packaging/deb.sh
@@ -138,6 +138,9 @@ test-image:
 # This build and an older one from the history (OLD=COMMIT or OLD=FOLDER) on one store at the same time.
 test-versions: everything
 	BUILD=$(BUILD) OLD="$(OLD)" test/versions
+# From one major version of PostgreSQL to another: OLD and NEW are the folders of their programs.
+test-major: all
+	BUILD=$(BUILD) test/major "$(OLD)" "$(NEW)"
 # Everything that a release needs, with a table; as root.
 release-check:
 	BUILD=$(BUILD) test/release-check

@@ -34,7 +34,7 @@ static void note_end(firn__machine *machine, const firn__machine_list *list) {
                           memory_order_relaxed);
 }
 
-/* "firn nodes claim" may exclude a node that the reserve holds. */
+/* `firn nodes claim` may exclude a node that the reserve holds. */
 static bool is_allowed(const firn__machine *machine, const char *key) {
     return firn__claimable_allows(machine->gen, strtoull(key, NULL, 10));
 }
