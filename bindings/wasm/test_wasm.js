@@ -265,9 +265,9 @@ function main () {
       const from = path.dirname(require.resolve('firn/package.json'))
       for (const name of fs.readdirSync(from).filter(name => name.endsWith('.mjs'))) fs.copyFileSync(path.join(from, name), path.join(there, name))
       const said = name => node(`import(${JSON.stringify(path.join(there, name))}).catch(error => console.log(error.message))`)
-      assert.match(said('issue.mjs'), /issue[.]wasm is not there: .* import 'firn\/issue\/sync', which contains it$/)
+      assert.match(said('issue.mjs'), /issue[.]wasm cannot be loaded [(].* import 'firn\/issue\/sync', which contains it$/)
       fs.writeFileSync(path.join(there, 'firn.wasm'), '<!doctype html>')
-      assert.match(said('wasm.mjs'), /firn[.]wasm is not there: .* import 'firn\/sync', which contains it$/)
+      assert.match(said('wasm.mjs'), /firn[.]wasm cannot be loaded [(].* import 'firn\/sync', which contains it$/)
     } finally {
       fs.rmSync(there, { recursive: true })
     }
