@@ -195,6 +195,16 @@ static int anchor_end(const verification *run, firn_error *error) {
                                            : anchor_move(run->store, last->series, &to, error);
 }
 
+/* A store that was lost or replaced has no anchor either, so a run that compares nothing says so. */
+static void tell_first_anchor(session *s, const entry *last) {
+    char text[200];
+    snprintf(text, sizeof text,
+             "the store had no anchor of series %s, so nothing was compared; it has number "
+             "%" PRIu64 " now",
+             last->series, last->number);
+    tell_note(s, text);
+}
+
 /* The chain must reach each of them. */
 static int check_reached(const verification *run, firn_error *error) {
     bool any = !run->knows;
@@ -328,8 +338,12 @@ static int check_end(session *s, const verification *run, firn_error *error) {
                          "numbers alone have no head: leave --head, --known and --anchor out, or "
                          "export firn_chain()");
     }
-    const int code = chained ? check_reached(run, error) : FIRN_OK;
-    return code == FIRN_OK && run->store != NULL ? anchor_end(run, error) : code;
+    int code = chained ? check_reached(run, error) : FIRN_OK;
+    code = code == FIRN_OK && run->store != NULL ? anchor_end(run, error) : code;
+    if (code == FIRN_OK && run->store != NULL && run->anchor.number == 0) {
+        tell_first_anchor(s, &run->last);
+    }
+    return code;
 }
 
 static void report(session *s, const verification *run) {

@@ -4,6 +4,7 @@
 #include <firn/cipher.h>
 
 #include <openssl/evp.h>
+#include <stdlib.h>
 
 FIRN_API extern const firn_stream_ops firn_stream_module;
 
@@ -15,21 +16,23 @@ typedef struct algorithms {
 /* From a library context of firn's own: it reads no openssl.cnf, and the program's own use of
  * libcrypto does not change it. They stay until the process ends. */
 static int aes_open(void **self) {
-    static algorithms both;
-    OSSL_LIB_CTX *library = OSSL_LIB_CTX_new();
+    algorithms *both = calloc(1, sizeof *both); /* a process may have two copies of libfirn */
+    OSSL_LIB_CTX *library = both != NULL ? OSSL_LIB_CTX_new() : NULL;
     if (library != NULL) {
-        both.cipher = EVP_CIPHER_fetch(library, "AES-256-CTR", NULL);
-        both.hash = EVP_MD_fetch(library, "SHA256", NULL);
+        both->cipher = EVP_CIPHER_fetch(library, "AES-256-CTR", NULL);
+        both->hash = EVP_MD_fetch(library, "SHA256", NULL);
     }
-    if (both.cipher == NULL || both.hash == NULL) {
-        EVP_CIPHER_free(both.cipher);
-        EVP_MD_free(both.hash);
+    if (library != NULL && both->cipher != NULL && both->hash != NULL) {
+        *self = both;
+        return FIRN_OK;
+    }
+    if (library != NULL) {
+        EVP_CIPHER_free(both->cipher);
+        EVP_MD_free(both->hash);
         OSSL_LIB_CTX_free(library);
-        both = (algorithms){NULL, NULL};
-        return FIRN_ESYSTEM;
     }
-    *self = &both;
-    return FIRN_OK;
+    free(both);
+    return FIRN_ESYSTEM;
 }
 
 /* libcrypto keeps the expanded key on the heap, so each call has its own context, which the free

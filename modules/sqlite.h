@@ -21,9 +21,10 @@ typedef struct sqlite_store {
     bool create;  /* make the file if it is missing */
     bool folders; /* and its folders */
     int64_t busy_ms;
-    int64_t hurry_ms; /* until then a verb that meets a lock fails at once */
-    int64_t waits_ms; /* when the last verb began that did not */
-    dev_t device;     /* of the file when it was opened, or last recognised as a copy */
+    int64_t hurry_ms;            /* until then a verb that meets a lock fails at once */
+    int64_t turns_ms, turned_ms; /* turns without a pause: since when; the end of the last */
+    int64_t waits_ms;            /* when the last verb began that did not */
+    dev_t device;                /* of the file when it was opened, or last recognised as a copy */
     ino_t inode;
     bool checked; /* once found undamaged */
     bool known;   /* a verb of this handle has set the next two */

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DESCRIPTORS 256 /* that a child closes; those beyond stay open until exec */
@@ -67,7 +68,21 @@ static bool is_current(const sqlite_session *session, int file) {
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
+/* flock(2) is not fair: a process that reserves in a loop takes the lock again before those that
+ * poll for it wake up. So it pauses from time to time, for longer than they sleep. */
+static bool pause_for_others(const sqlite_store *store) {
+    enum { APART_MS = 2, TURNS_MS = 50, PAUSE_MS = 3 };
+    const int64_t now_ms = module_now_ms();
+    const bool fresh = now_ms - store->turned_ms > APART_MS;
+    if (fresh || now_ms - store->turns_ms < TURNS_MS) {
+        return fresh;
+    }
+    nanosleep(&(struct timespec){0, PAUSE_MS * 1000000}, NULL);
+    return true;
+}
+
 int sqlite_take_turn(sqlite_session *session) {
+    const bool fresh = pause_for_others(session->store);
     for (;;) {
         if (session->turn == 0) {
             int file = sqlite_tally_open(session->store);
@@ -79,6 +94,7 @@ int sqlite_take_turn(sqlite_session *session) {
         }
         if (flock(session->turn - 1, LOCK_EX | LOCK_NB) == 0) {
             if (is_current(session, session->turn - 1)) {
+                session->store->turns_ms = fresh ? module_now_ms() : session->store->turns_ms;
                 return SQLITE_OK;
             }
             sqlite_end_turn(session);
@@ -99,5 +115,6 @@ void sqlite_end_turn(sqlite_session *session) {
         forget_descriptor(session->turn - 1);
         close(session->turn - 1);
         session->turn = 0;
+        session->store->turned_ms = module_now_ms();
     }
 }

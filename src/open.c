@@ -72,7 +72,7 @@ static int take_prefix(firn_gen *gen, firn_error *error) {
 
 /* A reserve holds windows of nodes that are claimed. */
 static int check_reserve(const firn_gen *gen, firn_error *error) {
-    if (!firn__reserves(gen) || gen->fixed || gen->ticket_field >= 0) {
+    if (!gen->reserved || gen->fixed || gen->ticket_field >= 0) {
         return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
                               FIRN__VALUE("reserve") " applies to nodes that firn claims, and %s "
                                                      "claims none here: leave it out",
@@ -287,7 +287,7 @@ static int name_marks(firn_gen *gen, const char *note, firn_error *error) {
 static int connect_store(firn_gen *gen, const firn_config *config, firn_error *error) {
     int code = FIRN_OK;
     gen->store = config->store;
-    if (gen->store == NULL && firn__reserves(gen)) {
+    if (gen->store == NULL && gen->reserved) {
         firn_store_options options =
             config->store_options != NULL ? *config->store_options : (firn_store_options){0};
         options.unsafe = options.unsafe || gen->keys.unsafe_ != 0;

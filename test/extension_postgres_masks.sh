@@ -146,6 +146,8 @@ done
 for each in $sessions; do wait "$each"; done
 same "four sessions at once take numbers" "" "$(grep -hv '^INV' "$TMPDIR"/bills.*)"
 same "none twice" 200 "$(cat "$TMPDIR"/bills.* | sort -u | wc -l)"
+same "a session may use more series than it keeps open" "40 $(numbers 207)" \
+    "$(ask "SELECT count(firn_number('many' || n, 'template=N{counter:4}')) FROM generate_series(1, 40) n" "SELECT firn_number('bills')" | paste -sd' ')"
 same "a time chooses the period" "2020-05-02-01" \
     "$(ask "SELECT firn_number('days', 'template={year}-{month}-{day}-{counter:2} zone=Pacific/Kiritimati', '2020-05-01 12:00Z'::timestamptz)")"
 refused "a closed period is refused" "period 2020-05-01 of series days is closed" \

@@ -133,6 +133,7 @@ whole="numbers, 1 to $numbers, no gap and no duplicate; the chain is whole"
 sed '4,$d' "$TMPDIR/chain" >"$TMPDIR/begun"
 "$FIRN" verify --anchor "$TMPDIR/begun" >"$TMPDIR/said" 2>&1
 same "the first time, the store gets the last line" 0 "$?"
+check "and a note says that nothing was compared" grep -q "the store had no anchor of series a, so nothing was compared; it has number 3 now" "$TMPDIR/said"
 same "as a mark and its hash" "$(awk 'NR == 3 { print "anchor a", $5 }' "$TMPDIR/chain")" \
     "$("$FIRN" nodes --json | jq -r 'select(.key == "head") | "\(.ns) \(.note)"')"
 same "an anchor moves on with the chain" "a: $numbers $whole" "$(verify --anchor "$TMPDIR/chain")"

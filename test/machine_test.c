@@ -1163,6 +1163,179 @@ static void the_reserve_of_another_store_is_closed(void **state) {
     world.store = usual;
 }
 
+/* Another store, where another machine has the node. */
+static firn_gen *held_elsewhere(const char *key, const char *reserve) {
+    char keys[900];
+    firn_mark held;
+    snprintf(keys, sizeof keys,
+             "ns=r reach=1h unsafe=1 max_wait=0 reserve=%s reserve_nodes=1 reserve_path=%s/%s.db",
+             reserve, folder, reserve);
+    firn_gen *gen = opened(LAYOUT, keys);
+    const int64_t now = slot_now(gen);
+    const firn_request claim = {.earliest = now, .latest = now};
+    takes(gen);
+    (void)firn__machine_refill(gen->machine, key, &claim, &held, NULL); /* it may have it already */
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    return gen;
+}
+
+/* As a process leaves it that ended while its refill was under way. */
+static void leave_refill(firn_gen *gen, const char *key, uint64_t grant) {
+    char name[FIRN_KEY_SIZE], note[FIRN_NOTE_SIZE];
+    firn_records seen;
+    const firn__right right = right_of(gen, key);
+    const firn__pending pending = {
+        .grant = grant, .earliest = right.end, .latest = right.end, .count = 9, .instance = 1};
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, firn__pending_key(name, key), NULL),
+                     FIRN_OK);
+    const int code = firn__machine_write(gen->machine, &seen, (firn_mark){right.end, grant},
+                                         firn__pending_write(note, &pending), NULL);
+    assert_int_equal(firn__machine_end(gen->machine, code), FIRN_OK);
+}
+
+/* Without an origin in the store's records, only the marks show whose store it is. Of the next
+ * refill, a minute later, they would show the same. */
+static void at_open_the_store_must_know_the_right(void **state) {
+    static const struct {
+        const char *reserve; /* of the machine that has the node; NULL: nobody has it */
+        bool pending, over;
+    } cases[] = {{NULL, false, false}, {NULL, true, false},     {"1h", false, false},
+                 {"1h", true, false},  {"10min", false, false}, {"10min", true, false},
+                 {"1h", false, true}};
+    (void)state;
+    firn_store *usual = world.store;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[600], key[FIRN_KEY_SIZE];
+        snprintf(path, sizeof path, "%s/own%zu.db", folder, i);
+        firn_store *first = world.store = store_at("memory:here");
+        firn_gen *gen = process_of(path, "reserve_nodes=1"), *theirs = NULL;
+        takes(gen);
+        strcpy(key, key_of(gen));
+        const firn__right before = right_of(gen, key);
+        if (cases[i].pending) {
+            leave_refill(gen, key, 77);
+        }
+        kill_process(gen);
+        pass(&world.clock, cases[i].over ? 3 * HOUR : 12 * SECOND);
+        firn_store *second = world.store = store_at("memory:here");
+        if (cases[i].reserve != NULL) {
+            theirs = held_elsewhere(key, cases[i].reserve);
+        }
+        gen = process_of(path, "reserve_nodes=1");
+        const firn__right after = right_of(gen, key);
+        assert_true(after.state == FIRN__RIGHT_CLOSED || after.grant != before.grant);
+        assert_int_equal(after.epoch, before.epoch + 1);
+        kill_process(gen);
+        if (theirs != NULL) {
+            kill_process(theirs);
+        }
+        firn_store_close(first);
+        firn_store_close(second);
+        snprintf(path, sizeof path, "rm -f '%s'/1h.db* '%s'/10min.db*", folder, folder);
+        assert_int_equal(system(path), 0);
+    }
+    world.store = usual;
+}
+
+/* The reply was lost with the process: the mark is not the right's, but its pending refill's. */
+static void a_pending_refill_at_open_is_no_other_holder(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_mark held;
+    int64_t first;
+    firn_store *usual = world.store, *store = store_at("memory:here");
+    world.store = store;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    strcpy(key, key_of(gen));
+    const firn__right right = right_of(gen, key);
+    const firn_request refill = {.ns = "r",
+                                 .layout = gen->kept.stored,
+                                 .key = key,
+                                 .count = 9,
+                                 .earliest = right.end,
+                                 .latest = right.end,
+                                 .grant = 77,
+                                 .note = "",
+                                 .own = {right.end, right.grant}};
+    leave_refill(gen, key, 77);
+    kill_process(gen);
+    assert_int_equal(firn_store_reserve(store, &refill, &first, &held, NULL), FIRN_OK);
+    pass(&world.clock, 20 * SECOND);
+    gen = process_of(file, "reserve_nodes=1");
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    takes(gen);
+    assert_string_equal(key_of(gen), key);
+    kill_process(gen);
+    firn_store_close(store);
+    world.store = usual;
+}
+
+/* ---- claims that were narrowed --------------------------------------------------------------- */
+
+#define WIDE "time:41/ms@@2024-01-01 node:10 sequence:2"
+
+static firn_gen *wide_process(void) {
+    char keys[900];
+    snprintf(keys, sizeof keys, KEYS " reserve_path=%s", file);
+    return opened(WIDE, keys);
+}
+
+/* "firn nodes claim", of somebody who excludes the nodes of the reserve. */
+static void narrow(const firn_gen *gen) {
+    char layout[FIRN_LAYOUT_SIZE + 40];
+    firn_store *operator= store_at(url);
+    int64_t floor;
+    snprintf(layout, sizeof layout, "claim=1000..1009 %s", gen->kept.stored);
+    const firn_relabel change = {"r", gen->kept.stored, layout, 0, false};
+    assert_int_equal(firn_store_relabel(operator, & change, &floor, NULL), FIRN_OK);
+    firn_store_close(operator);
+}
+
+static void excluded_nodes_leave_the_reserve(void **state) {
+    (void)state;
+    firn__machine_list list;
+    firn_store *usual = world.store, *store = store_at(url);
+    world.store = store;
+    firn_gen *gen = wide_process();
+    takes(gen);
+    assert_true(node_of(gen) < 1000);
+    narrow(gen);
+    for (int s = 0; s < 120; s++) {
+        (void)take(gen, NULL);
+        pass(&world.clock, SECOND);
+    }
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 2);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_in_range(strtoull(list.node[i].key, NULL, 10), 1000, 1009);
+    }
+    takes(gen);
+    assert_in_range(node_of(gen), 1000, 1009);
+    nothing_twice();
+    closed(gen);
+    firn_store_close(store);
+    world.store = usual;
+}
+
+/* The file still has the excluded node when the process starts. */
+static void who_starts_takes_no_excluded_node(void **state) {
+    (void)state;
+    firn_store *usual = world.store, *store = store_at(url);
+    world.store = store;
+    firn_gen *gen = wide_process();
+    takes(gen);
+    narrow(gen);
+    kill_process(gen);
+    pass(&world.clock, 11 * SECOND);
+    gen = wide_process();
+    takes(gen);
+    assert_in_range(node_of(gen), 1000, 1009);
+    closed(gen);
+    firn_store_close(store);
+    world.store = usual;
+}
+
 /* "firn nodes resume --all-stopped" of somebody who forgot the reserve. */
 static void a_floor_below_the_ceiling_closes_the_reserve(void **state) {
     (void)state;
@@ -1543,6 +1716,172 @@ static void a_right_is_closed_before_the_store_hears_of_it(void **state) {
     firn_store_close(another);
 }
 
+/* The handle of an idle process remembers a higher mark than the one that the node has after
+ * another process gave it back. */
+static void give_back_beside_idle(const char *more) {
+    firn_records seen;
+    firn_store *usual = world.store, *stores[2] = {store_at(url), store_at(url)};
+    world.store = stores[0];
+    firn_gen *idle = process_of(file, more);
+    takes(idle);
+    pass(&world.clock, 65 * SECOND);
+    takes(idle); /* refills */
+    world.store = stores[1];
+    firn_gen *other = process_of(file, more);
+    takes(other);
+    assert_int_equal(firn_reserve_give_back(other, NULL), FIRN_OK);
+    for (int s = 0; s < 160; s++) {
+        (void)take(other, NULL);
+        if (s > 100) {
+            (void)take(idle, NULL);
+        }
+        pass(&world.clock, SECOND);
+    }
+    assert_int_equal(firn__store_known(stores[1], "r", "0", &seen, NULL), FIRN_OK);
+    assert_int_equal(seen.losses, 0);
+    takes(idle);
+    takes(other);
+    nothing_twice();
+    closed(idle);
+    closed(other);
+    firn_store_close(stores[0]);
+    firn_store_close(stores[1]);
+    world.store = usual;
+}
+
+static void a_give_back_is_no_loss_for_an_idle_process(void **state) {
+    (void)state;
+    give_back_beside_idle("reserve_nodes=1");
+}
+
+/* Nor is a refill of the node, which another process has claimed again for a shorter time. */
+static void a_node_that_was_claimed_again_is_no_loss(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_mark held;
+    firn_records seen;
+    firn_store *usual = world.store, *stores[2] = {store_at(url), store_at(url)};
+    world.store = stores[0];
+    firn_gen *idle = process_of(file, "reserve_nodes=1");
+    takes(idle);
+    strcpy(key, key_of(idle));
+    world.store = stores[1];
+    char keys[900];
+    snprintf(keys, sizeof keys,
+             "ns=r reach=1h reserve=5min reserve_nodes=1 unsafe=1 max_wait=0 reserve_path=%s",
+             file);
+    firn_gen *other = opened(LAYOUT, keys);
+    assert_int_equal(firn_reserve_give_back(other, NULL), FIRN_OK);
+    pass(&world.clock, 20 * SECOND);
+    const int64_t now = slot_now(other);
+    const firn_request claim = {.earliest = now, .latest = now};
+    assert_int_equal(firn__machine_refill(other->machine, key, &claim, &held, NULL), FIRN_OK);
+    refill_of(idle, key, FIRN_OK);
+    assert_int_equal(firn__store_known(stores[1], "r", key, &seen, NULL), FIRN_OK);
+    assert_int_equal(seen.losses, 0);
+    kill_process(idle);
+    kill_process(other);
+    firn_store_close(stores[0]);
+    firn_store_close(stores[1]);
+    world.store = usual;
+}
+
+/* A transaction of the local file that another process comes before. */
+static firn_driver hasty;
+static const firn_driver *patient;
+static int hasty_at, hasty_seen; /* of the transactions of the refilled node */
+static firn_gen *giver;
+
+static int begin_second(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    if (strncmp(names->key, watched_key, strlen(watched_key)) == 0 && ++hasty_seen == hasty_at) {
+        assert_int_equal(firn_reserve_give_back(giver, NULL), FIRN_OK);
+    }
+    return patient->begin(self, names, verb, error);
+}
+
+/* Another process gives the right back after the refill has read it (before transaction 2, which
+ * writes the refill down; the second look is the only one that shows it), and after that (3). */
+static void a_right_that_is_given_back_meanwhile_is_not_refilled(void **state) {
+    (void)state;
+    static firn_store_ops ops;
+    ops = shared_ops;
+    ops.close = keep_open;
+    firn_store *usual = world.store, *another;
+    assert_int_equal(firn_store_wrap(&another, &ops, &world.log, NULL), FIRN_OK);
+    for (hasty_at = 2; hasty_at <= 3; hasty_at++) {
+        firn_gen *gen = process_of(file, "reserve_nodes=1");
+        world.store = another;
+        giver = process_of(file, "reserve_nodes=1");
+        world.store = usual;
+        takes(gen);
+        strcpy(watched_key, key_of(gen));
+        pass(&world.clock, 10 * MINUTE);
+        const int64_t end = right_of(gen, watched_key).end;
+        patient = gen->machine->driver;
+        hasty = *patient;
+        hasty.begin = begin_second;
+        gen->machine->driver = &hasty;
+        hasty_seen = 0;
+        const int reserves = world.log.reserves;
+        refill_of(gen, watched_key, FIRN_OK);
+        gen->machine->driver = patient;
+        assert_true(hasty_seen >= hasty_at);
+        assert_int_equal(world.log.reserves, reserves);
+        assert_int_equal(right_of(gen, watched_key).state, FIRN__RIGHT_CLOSED);
+        assert_int_equal(pending_of(gen, watched_key).grant, 0);
+        assert_true(hasty_at == 2 ? mark_in_store(watched_key) < end
+                                  : mark_in_store(watched_key) == end);
+        pass(&world.clock, 11 * SECOND);
+        takes(gen);
+        pass(&world.clock, 2 * HOUR);
+        kill_process(gen);
+        kill_process(giver);
+    }
+    nothing_twice();
+    firn_store_close(another);
+}
+
+/* The file was put back under its processes, and nothing shows that: it does not have the windows
+ * that they hold. */
+static void an_older_copy_gives_back_no_window(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    strcpy(key, key_of(gen));
+    const firn__right right = right_of(gen, key);
+    for (int s = 0; s < 30; s++) { /* no refill comes between */
+        pass(&world.clock, SECOND);
+        takes(gen);
+    }
+    firn_gen *other = process_of(file, "reserve_nodes=1");
+    assert_true(right_of(gen, key).grant == right.grant);
+    write_right_of(gen, key, &right);
+    assert_true(right.mark.high < slot_now(other));
+    const int before = told;
+    assert_int_equal(firn_reserve_give_back(other, NULL), FIRN_OK);
+    assert_int_equal(told, before + 1);
+    firn_gen *plain[15];
+    size_t count = 0;
+    while (count < 15 && try_open(&plain[count], LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0", false,
+                                  NULL) == FIRN_OK) {
+        count++;
+    }
+    for (int s = 0; s < 10; s++) {
+        (void)take(gen, NULL);
+        for (size_t i = 0; i < count; i++) {
+            (void)take(plain[i], NULL);
+        }
+        pass(&world.clock, SECOND);
+    }
+    nothing_twice();
+    kill_process(gen);
+    kill_process(other);
+    for (size_t i = 0; i < count; i++) {
+        kill_process(plain[i]);
+    }
+}
+
 /* ---- random lives ---------------------------------------------------------------------------- */
 
 /* Ticks of a second, and few nodes: two holders of one node issue the same IDs. */
@@ -1764,6 +2103,14 @@ int main(int count, char **words) {
         TEST(a_refill_that_was_sent_twice_is_not_given_back),
         TEST(a_refill_of_a_right_that_is_given_back_is_not_sent),
         TEST(a_right_is_closed_before_the_store_hears_of_it),
+        TEST(at_open_the_store_must_know_the_right),
+        TEST(a_pending_refill_at_open_is_no_other_holder),
+        TEST(excluded_nodes_leave_the_reserve),
+        TEST(who_starts_takes_no_excluded_node),
+        TEST(a_give_back_is_no_loss_for_an_idle_process),
+        TEST(a_node_that_was_claimed_again_is_no_loss),
+        TEST(a_right_that_is_given_back_meanwhile_is_not_refilled),
+        TEST(an_older_copy_gives_back_no_window),
         TEST(random_lives_repeat_nothing),
         TEST(a_damaged_note_is_no_right),
     };

@@ -694,7 +694,7 @@ static int open_never(void **self) {
 
 /* The right answers for the known keys, then the chosen ones. */
 static const firn_stream_ops *real;
-static void *real_self;
+static void *real_self, *second_self;
 
 static int stream_right(void *self, void *bytes, size_t size, const uint8_t key[32],
                         const uint8_t counter[16]) {
@@ -833,6 +833,9 @@ static void wrong_ciphers_are_not_used(void **state) {
     real = __real_dlsym(library, "firn_stream_module");
     assert_int_equal(real->open(&real_self), FIRN_OK);
     assert_true(firn__stream_test(real, real_self));
+    /* what a second copy of libfirn in the process opens is its own */
+    assert_int_equal(real->open(&second_self), FIRN_OK);
+    assert_ptr_not_equal(second_self, real_self);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         fake = &wrong[i];
         in_process(use_wrong);

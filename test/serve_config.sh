@@ -313,7 +313,7 @@ FIRN_LOOPS=x ask serve --config '' --check-config
 same "a wrong variable is reported by its name" "2 firn: FIRN_LOOPS: loops = x is not a number: use 0..64" "$status $err"
 FIRN_LOPS=1 ask serve --config '' --check-config
 same "one that is near to a setting is reported" "0 firn: note: the environment variable FIRN_LOPS is unknown: did you mean \`FIRN_LOOPS\`?" "$status $notes"
-FIRN_SERVICE_HOST=10.0.0.1 FIRN_PORT=tcp://10.0.0.1:1 ask serve --config '' --check-config
+FIRN_SERVICE_HOST=10.0.0.1 FIRN_PORT=tcp://10.0.0.1:1 FIRN_LIB=/build ask serve --config '' --check-config
 same "what others put into the environment is left alone" "0 " "$status $notes"
 
 # ---- tokens and certificates -----------------------------------------------------------------------

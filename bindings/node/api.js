@@ -136,7 +136,11 @@ function firnApi (native, generators) {
       return new Series(name, { [isOpenSeries]: await promised('openSeries', ...segmentArgs(name, options)) })
     }
 
+    /* As a time, a date alone is a midnight in UTC, which can be the day before in the zone of the series. */
     #args (verb, n, at) {
+      if (typeof at === 'string' && /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(at)) {
+        throw refuse('USAGE', `${at} has no time of day`, `write ${at}T12:00:00Z, or another time of that day in the zone of the series`)
+      }
       return [this.#series, verb, integer('n', n, 1, 1000000), at === undefined || at === null ? null : time('time', at)]
     }
 

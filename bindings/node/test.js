@@ -166,7 +166,8 @@ function main () {
     assert.deepStrictEqual(await Promise.all([invoices.nextAsync(), invoices.manyAsync(2), invoices.peekAsync(new Date())]),
       ['INV0004', ['INV0005', 'INV0006'], 'INV0007'])
     const again = await firn.Series.open('invoices', { store, unsafe: true })
-    assert.strictEqual(again.next('2026-11-20'), 'INV0007')
+    assert.strictEqual(again.next('2026-11-20T12:00:00Z'), 'INV0007')
+    code('USAGE', () => again.next('2026-11-20'))
     const waits = again.nextAsync()
     await Promise.resolve().then(() => {})
     code('USAGE', () => again.next())

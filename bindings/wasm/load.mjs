@@ -17,7 +17,7 @@ export default async function load (url, inside) {
   try {
     module = await WebAssembly.compile(await bytesOf(url))
   } catch (cause) {
-    throw new Error(`firn: ${url} is not there: serve that file of the package, or import '${inside}', which contains it`, { cause })
+    throw new Error(`firn: ${url} cannot be loaded (${cause.message}): serve that file of the package, or import '${inside}', which contains it`, { cause })
   }
   // Node.js 18 has no globalThis.crypto.
   const crypto = !globalThis.crypto && onNode && (await import(/* webpackIgnore: true */ /* @vite-ignore */ cryptoName)).webcrypto

@@ -53,6 +53,21 @@ function main () {
     }
   })
 
+  test('a module that cannot be loaded says why', async () => {
+    const { default: load } = await import(path.join(path.dirname(require.resolve('firn/wasm')), 'load.mjs'))
+    const real = globalThis.fetch
+    const refuse = () => { throw new TypeError('fetch failed') }
+    try {
+      for (const [answer, why] of [[() => new Response('', { status: 404 }), /status 404/], [refuse, /fetch failed/],
+        [() => new Response('<html>'), /WebAssembly/], [() => new Response(''), /WebAssembly/]]) {
+        globalThis.fetch = async () => answer()
+        await assert.rejects(load(new URL('https://firn.example/firn.wasm'), 'firn/sync'), why)
+      }
+    } finally {
+      globalThis.fetch = real
+    }
+  })
+
   test('a renewed identity', () => {
     const gen = firn.open('uuid1')
     const it = gen.ids({ maxAge: 1000 })
@@ -250,9 +265,9 @@ function main () {
       const from = path.dirname(require.resolve('firn/package.json'))
       for (const name of fs.readdirSync(from).filter(name => name.endsWith('.mjs'))) fs.copyFileSync(path.join(from, name), path.join(there, name))
       const said = name => node(`import(${JSON.stringify(path.join(there, name))}).catch(error => console.log(error.message))`)
-      assert.match(said('issue.mjs'), /issue[.]wasm is not there: .* import 'firn\/issue\/sync', which contains it$/)
+      assert.match(said('issue.mjs'), /issue[.]wasm cannot be loaded [(].* import 'firn\/issue\/sync', which contains it$/)
       fs.writeFileSync(path.join(there, 'firn.wasm'), '<!doctype html>')
-      assert.match(said('wasm.mjs'), /firn[.]wasm is not there: .* import 'firn\/sync', which contains it$/)
+      assert.match(said('wasm.mjs'), /firn[.]wasm cannot be loaded [(].* import 'firn\/sync', which contains it$/)
     } finally {
       fs.rmSync(there, { recursive: true })
     }

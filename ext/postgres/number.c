@@ -18,14 +18,21 @@ static opened_series all_opened[SERIES_MOST];
 static int opened_count;
 static uint64 opened_for; /* firn_settings_count */
 
-static void close_series(void) {
+/* The least recently opened one. */
+static void close_first(void) {
+    const opened_series first = all_opened[0];
     firn_error error;
-    for (; opened_count > 0; opened_count--) {
-        const opened_series *last = &all_opened[opened_count - 1];
-        if (firn_series_close(last->series, &error) != FIRN_OK) {
-            ereport(LOG, (errmsg("firn: %s", error.text)));
-        }
-        firn_store_close(last->store);
+    opened_count--;
+    memmove(all_opened, all_opened + 1, (size_t)opened_count * sizeof *all_opened);
+    if (firn_series_close(first.series, &error) != FIRN_OK) {
+        ereport(LOG, (errmsg("firn: %s", error.text)));
+    }
+    firn_store_close(first.store);
+}
+
+static void close_series(void) {
+    while (opened_count > 0) {
+        close_first();
     }
 }
 
@@ -77,9 +84,8 @@ static firn_series *find_series(const text *name, const text *definition) {
             return all_opened[i].series;
         }
     }
-    if (opened_count == SERIES_MOST) {
-        firn_refuse(FIRN_EUSAGE, "this session has %d series: use another session for others",
-                    SERIES_MOST);
+    if (opened_count == SERIES_MOST) { /* a pooler's session may serve many */
+        close_first();
     }
     if (!registered) {
         before_shmem_exit(close_at_exit, 0);

@@ -202,8 +202,10 @@ static int read_environment(server_config *config, firn_error *error) {
  * close to a setting's. */
 static void look_for_mistakes(server_config *config) {
     for (char **position = environ; *position != NULL; position++) {
-        static const char *const others[] = {"FIRN_CONFIG", "FIRN_ORDER_KEY",
-                                             "FIRN_ZOOKEEPER_PASSWORD", NULL};
+        /* FIRN_INCLUDE and FIRN_LIB are of bindings that are built. */
+        static const char *const others[] = {
+            "FIRN_CONFIG", "FIRN_INCLUDE", "FIRN_LIB", "FIRN_ORDER_KEY", "FIRN_ZOOKEEPER_PASSWORD",
+            NULL};
         char name[72], bare[64];
         size_t length = strcspn(*position, "=");
         if (strncmp(*position, "FIRN_", 5) != 0 || length >= sizeof name) {
