@@ -1260,8 +1260,8 @@ static void a_pending_refill_at_open_is_no_other_holder(void **state) {
                                  .note = "",
                                  .own = {right.end, right.grant}};
     leave_refill(gen, key, 77);
-    kill_process(gen);
     assert_int_equal(firn_store_reserve(store, &refill, &first, &held, NULL), FIRN_OK);
+    kill_process(gen);
     pass(&world.clock, 20 * SECOND);
     gen = process_of(file, "reserve_nodes=1");
     assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
