@@ -72,7 +72,7 @@ static int take_prefix(firn_gen *gen, firn_error *error) {
 
 /* A reserve holds windows of nodes that are claimed. */
 static int check_reserve(const firn_gen *gen, firn_error *error) {
-    if (!gen->reserved || gen->fixed || gen->ticket_field >= 0) {
+    if (!firn__reserves(gen) || gen->fixed || gen->ticket_field >= 0) {
         return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
                               FIRN__VALUE("reserve") " applies to nodes that firn claims, and %s "
                                                      "claims none here: leave it out",

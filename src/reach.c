@@ -171,7 +171,7 @@ int firn__reach_window(firn_gen *gen, firn_error *error) {
     const firn__keys *keys = &gen->keys;
     const int64_t rest = limit_ms(gen) - keys->max_lead_ms - keys->max_skew_ms;
     int64_t window_ms = keys->window_ms, least = keys->window_ms == 0 ? LEAST_MS : window_ms;
-    if (keys->reserve_ms > rest) {
+    if (firn__reserves(gen) && keys->reserve_ms > rest) {
         return firn__fail(error, FIRN_ERANGE,
                           "max_lead=%s, max_skew=%s and reserve=%s together are above %s: lower "
                           "one of them, or set reach=%s for a new namespace",
@@ -194,7 +194,7 @@ int firn__reach_window(firn_gen *gen, firn_error *error) {
                                  : firn__reach_usual_ms(gen);
         window_ms = firn__reserves(gen) && window_ms > rest ? rest : window_ms;
     }
-    if (keys->reserve_ms > 0 && window_ms > FIRN__MACHINE_WINDOW_MS) {
+    if (firn__reserves(gen) && keys->reserve_ms > 0 && window_ms > FIRN__MACHINE_WINDOW_MS) {
         window_ms = FIRN__MACHINE_WINDOW_MS;
     }
     gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);

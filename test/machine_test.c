@@ -1176,7 +1176,8 @@ static firn_gen *held_elsewhere(const char *key, const char *reserve) {
     const int64_t now = slot_now(gen);
     const firn_request claim = {.earliest = now, .latest = now};
     takes(gen);
-    (void)firn__machine_refill(gen->machine, key, &claim, &held, NULL); /* it may have it already */
+    (void)firn__machine_refill(gen->machine, key, &claim, &held,
+                               NULL); /* the right may have this node already */
     assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
     return gen;
 }
@@ -1261,8 +1262,8 @@ static void a_pending_refill_at_open_is_no_other_holder(void **state) {
                                  .note = "",
                                  .own = {right.end, right.grant}};
     leave_refill(gen, key, 77);
-    kill_process(gen);
     assert_int_equal(firn_store_reserve(store, &refill, &first, &held, NULL), FIRN_OK);
+    kill_process(gen);
     pass(&world.clock, 20 * SECOND);
     gen = process_of(file, "reserve_nodes=1");
     assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
@@ -1718,8 +1719,8 @@ static void a_right_is_closed_before_the_store_hears_of_it(void **state) {
     firn_store_close(another);
 }
 
-/* The handle of an idle process remembers a higher mark than the one that the node has after
- * another process gave it back. */
+/* The handle of an idle process remembers a higher mark than the node has after another process
+ * gave it back. */
 static void give_back_beside_idle(const char *more) {
     firn_records seen;
     firn_store *usual = world.store, *stores[2] = {store_at(url), store_at(url)};
