@@ -174,8 +174,8 @@ CREATE TABLE orders AS SELECT timestamptz '2024-05-01 12:00Z' + g * interval '1 
 CREATE TABLE visit AS SELECT NULL::bigint AS id, timestamp '2024-05-01' + g * interval '1 hour' AS seen FROM generate_series(1, 9) g;
 SQL
         for block in "$TMPDIR/pages/docs/guides/postgres.md"/[0-9][0-9][0-9].sql; do
-            # after a promotion: test/extension_postgres_lost.sh; with a store: test/extension_postgres_shared.sh; with masks
-            grep -qE 'firn_take_over|firn_share_store|firn_mask' "$block" && continue
+            # after a promotion: test/extension_postgres_lost.sh; with a store: test/extension_postgres_shared.sh; with masks or a series: test/extension_postgres_masks.sh
+            grep -qE 'firn_take_over|firn_share_store|firn_mask|firn_number' "$block" && continue
             grep -q 'CREATE EXTENSION' "$block" && first=first || first=later
             check "docs/guides/postgres.md: SQL that begins with $(head -n 1 "$block")" \
                 psql -XqAt -v ON_ERROR_STOP=1 -v block=$first -h 127.0.0.1 -p "$(cat "$TMPDIR/pg/port")" -U firn -f "$fixture" -f "$block" postgres
