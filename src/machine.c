@@ -198,6 +198,18 @@ static int refuse_closed_right(const firn__machine *machine, const firn_request 
                       request->key, machine->gen->ns);
 }
 
+/* The window ends after the ceiling, which a refill raises; with `claim`, the refill takes the node. */
+static int refill_and_grant(firn__machine *machine, const firn_request *request,
+                            const firn_request *claim, int64_t *first, firn_mark *held,
+                            firn_error *error) {
+    int code = firn__machine_refill(machine, request->key, claim, held, error);
+    if (code == FIRN_EWINDOW && request->own.high == 0) { /* there are other nodes */
+        *held = (firn_mark){request->latest + 1, 2};
+        return FIRN_EBUSY;
+    }
+    return code == FIRN_OK ? grant(machine, request, first, held, error) : code;
+}
+
 /* The machine does not have the node: it takes it, if there is room, or the process gets a
  * separate window from the shared store. */
 static int grant_elsewhere(firn__machine *machine, const firn_request *request, int64_t *first,
@@ -218,23 +230,7 @@ static int grant_elsewhere(firn__machine *machine, const firn_request *request, 
         count_live(machine, &list, present) >= (uint64_t)machine->gen->keys.reserve_nodes) {
         return pass(machine, request, first, held, error);
     }
-    code = firn__machine_refill(machine, request->key, request, held, error);
-    if (code == FIRN_EWINDOW) {
-        *held = (firn_mark){request->latest + 1, 2};
-        return FIRN_EBUSY;
-    }
-    return code == FIRN_OK ? grant(machine, request, first, held, error) : code;
-}
-
-/* The window ends after the ceiling, which a refill raises. */
-static int grant_above(firn__machine *machine, const firn_request *request, int64_t *first,
-                       firn_mark *held, firn_error *error) {
-    int code = firn__machine_refill(machine, request->key, NULL, held, error);
-    if (code == FIRN_EWINDOW && request->own.high == 0) { /* there are other nodes */
-        *held = (firn_mark){request->latest + 1, 2};
-        return FIRN_EBUSY;
-    }
-    return code == FIRN_OK ? grant(machine, request, first, held, error) : code;
+    return refill_and_grant(machine, request, request, first, held, error);
 }
 
 static int repeat(const firn_error *why, firn_error *error) {
@@ -256,7 +252,7 @@ static int machine_reserve(void *self, const firn_request *request, int64_t *fir
     if ((code == FIRN_EBUSY || code == FIRN_ECLOCK) && verdict == FIRN__MACHINE_NO_NODE) {
         code = grant_elsewhere(machine, request, first, held, error);
     } else if (code == FIRN_EBUSY && verdict == FIRN__MACHINE_CEILING) {
-        code = grant_above(machine, request, first, held, error);
+        code = refill_and_grant(machine, request, NULL, first, held, error);
     } else if (request->own.high == 0 && (code == FIRN_ESTORE || code == FIRN_ENAMESPACE)) {
         code = pass(machine, request, first, held, error); /* the file cannot be used */
         return code == FIRN_ESTORE ? repeat(&why, error) : code;

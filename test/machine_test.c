@@ -154,9 +154,7 @@ static void denied_process(const char *path, const char *more, int code, const c
 
 /* As kill -9: nothing is given back. */
 static void kill_process(firn_gen *gen) {
-    firn_store *store = gen->store;
     firn__gen_dispose(gen);
-    (void)store;
 }
 
 static void keep_id(uint64_t id) {
@@ -209,6 +207,14 @@ static char *key_of(firn_gen *gen) {
     return key;
 }
 
+/* A process that has issued, of a reserve with one node, whose key it writes. */
+static firn_gen *issuing(char key[FIRN_KEY_SIZE]) {
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    strcpy(key, key_of(gen));
+    return gen;
+}
+
 static firn__right right_of(firn_gen *gen, const char *key) {
     firn_records seen;
     firn__right right;
@@ -227,6 +233,22 @@ static firn__pending pending_of(firn_gen *gen, const char *key) {
     firn__pending_read(&pending, &seen);
     assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
     return pending;
+}
+
+static void refill_of(firn_gen *gen, const char *key, int wanted) {
+    firn_mark held;
+    firn_error error = {0};
+    int code = firn__machine_refill(gen->machine, key, NULL, &held, &error);
+    if (code != wanted) {
+        fail_msg("%s, not %s: %s", firn_errname(code), firn_errname(wanted), error.text);
+    }
+}
+
+/* Its reply is lost. */
+static void refill_unheard(firn_gen *gen, const char *key) {
+    unheard = true;
+    refill_of(gen, key, FIRN_EUNKNOWN);
+    unheard = false;
 }
 
 static void write_right_of(firn_gen *gen, const char *key, const firn__right *right) {
@@ -666,9 +688,7 @@ static void a_trusted_copy_is_closed_while_the_store_is_there(void **state) {
 static void a_copy_forgets_pending_refills(void **state) {
     (void)state;
     char copy[400], key[FIRN_KEY_SIZE];
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     pass(&world.clock, 10 * MINUTE);
     unheard = true;
     firn_mark held;
@@ -776,8 +796,6 @@ static void a_foreign_grant_closes_the_reserve(void **state) {
     closed(thief);
 }
 
-static void refill_of(firn_gen *gen, const char *key, int wanted);
-
 /* The process that itself meets the foreign grant issues nothing more of its window. */
 static void who_meets_a_foreign_grant_drops_the_window(void **state) {
     (void)state;
@@ -856,15 +874,6 @@ static void a_window_of_a_closed_reserve_is_dropped(void **state) {
 
 static char watched_key[FIRN_KEY_SIZE];
 
-static void refill_of(firn_gen *gen, const char *key, int wanted) {
-    firn_mark held;
-    firn_error error = {0};
-    int code = firn__machine_refill(gen->machine, key, NULL, &held, &error);
-    if (code != wanted) {
-        fail_msg("%s, not %s: %s", firn_errname(code), firn_errname(wanted), error.text);
-    }
-}
-
 static void two_processes_refill_once(void **state) {
     (void)state;
     firn_gen *one = process(), *two = process();
@@ -885,15 +894,11 @@ static void two_processes_refill_once(void **state) {
 /* The grant is in the file before it is sent, and the same is sent again. */
 static void a_refill_whose_reply_is_lost_is_sent_again(void **state) {
     (void)state;
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
     char key[FIRN_KEY_SIZE];
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     const firn__right before = right_of(gen, key);
     pass(&world.clock, 10 * MINUTE);
-    unheard = true;
-    refill_of(gen, key, FIRN_EUNKNOWN);
-    unheard = false;
+    refill_unheard(gen, key);
     const firn__pending pending = pending_of(gen, key);
     assert_int_equal(pending.grant, world.log.grants[0]);
     assert_int_equal(pending.earliest, before.end);
@@ -916,9 +921,7 @@ static void a_pending_refill_of_another_process_is_fenced(void **state) {
     strcpy(key, key_of(gen));
     const int64_t ceiling = right_of(gen, key).ceiling;
     pass(&world.clock, 20 * MINUTE);
-    unheard = true;
-    refill_of(gen, key, FIRN_EUNKNOWN);
-    unheard = false;
+    refill_unheard(gen, key);
     const firn__pending pending = pending_of(gen, key);
     kill_process(gen);
     copy_file(copy, "copy.db"); /* while it is pending */
@@ -946,15 +949,11 @@ static void a_pending_refill_of_another_process_is_fenced(void **state) {
 
 static void a_settled_refill_without_its_fence_counts_for_nothing(void **state) {
     (void)state;
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
     char key[FIRN_KEY_SIZE];
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     const firn__right before = right_of(gen, key);
     pass(&world.clock, 20 * MINUTE);
-    unheard = true;
-    refill_of(gen, key, FIRN_EUNKNOWN);
-    unheard = false;
+    refill_unheard(gen, key);
     kill_process(gen);
     pass(&world.clock, 16 * SECOND);
     away = true;
@@ -1012,10 +1011,8 @@ static void who_comes_second_finds_the_refill_done(void **state) {
 /* While the fence cannot be sent, the slots that it protects are not granted. */
 static void the_slots_behind_the_fence_wait_for_it(void **state) {
     (void)state;
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
     char key[FIRN_KEY_SIZE];
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     firn__right right = right_of(gen, key);
     const int64_t ceiling = slot_now(gen) + firn__slots_of(gen, 60000);
     right.ceiling = ceiling; /* as settled, and not fenced yet */
@@ -1034,10 +1031,8 @@ static void the_slots_behind_the_fence_wait_for_it(void **state) {
 /* A copy of the process took over the pending refill: the first sending meets its own grant. */
 static void a_refill_that_met_its_own_grant_is_left_to_the_fence(void **state) {
     (void)state;
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
     char key[FIRN_KEY_SIZE];
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     pass(&world.clock, 10 * MINUTE);
     const int64_t ceiling = right_of(gen, key).ceiling;
     world.log.fate = FATE_TWIN;
@@ -1056,10 +1051,8 @@ static void a_refill_that_met_its_own_grant_is_left_to_the_fence(void **state) {
 /* Somebody else had the node after the reserve was over, up to the middle of this tick. */
 static void a_refill_that_is_no_continuation_raises_the_mark(void **state) {
     (void)state;
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
     char key[FIRN_KEY_SIZE];
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     pass(&world.clock, 3 * HOUR);
     firn_mark held;
     int64_t first, now = slot_now(gen);
@@ -1088,10 +1081,8 @@ static void a_mark_below_the_ceiling_is_a_loss_for_everybody(void **state) {
     assert_int_equal(firn_store_open(&lossy, url, &options, NULL), FIRN_OK);
     firn_store *usual = world.store;
     world.store = lossy;
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
     char key[FIRN_KEY_SIZE];
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     const firn__right right = right_of(gen, key);
     const firn_mark mine = {right.end, right.grant};
     firn_store *operator;
@@ -1248,9 +1239,7 @@ static void a_pending_refill_at_open_is_no_other_holder(void **state) {
     int64_t first;
     firn_store *usual = world.store, *store = store_at("memory:here");
     world.store = store;
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     const firn__right right = right_of(gen, key);
     const firn_request refill = {.ns = "r",
                                  .layout = gen->kept.stored,
@@ -1422,10 +1411,8 @@ static void a_job_holds_no_reserve(void **state) {
 /* The loss cannot be declared in a store of a program, so nobody else keeps away from the slots. */
 static void a_loss_that_cannot_be_declared_closes_the_right(void **state) {
     (void)state;
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
     char key[FIRN_KEY_SIZE];
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     const firn__right right = right_of(gen, key);
     const firn_mark mine = {right.end, right.grant};
     assert_int_equal(firn_store_give_back(world.log.real, "r", key, &mine, right.first + 8, NULL),
@@ -1614,14 +1601,10 @@ static void without_its_store_nothing_is_given_back(void **state) {
 /* A refill under way may come later than the give back. */
 static void a_pending_refill_is_not_given_back(void **state) {
     (void)state;
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
     char key[FIRN_KEY_SIZE];
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     pass(&world.clock, 10 * MINUTE);
-    unheard = true;
-    refill_of(gen, key, FIRN_EUNKNOWN);
-    unheard = false;
+    refill_unheard(gen, key);
     const int64_t mark = mark_in_store(key);
     const int before = told;
     assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
@@ -1634,14 +1617,10 @@ static void a_pending_refill_is_not_given_back(void **state) {
 /* Nor a refill that was sent twice: a copy may be under way. */
 static void a_refill_that_was_sent_twice_is_not_given_back(void **state) {
     (void)state;
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
     char key[FIRN_KEY_SIZE];
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     pass(&world.clock, 10 * MINUTE);
-    unheard = true;
-    refill_of(gen, key, FIRN_EUNKNOWN);
-    unheard = false;
+    refill_unheard(gen, key);
     refill_of(gen, key, FIRN_OK);
     const int before = told;
     assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
@@ -1849,9 +1828,7 @@ static void a_right_that_is_given_back_meanwhile_is_not_refilled(void **state) {
 static void an_older_copy_gives_back_no_window(void **state) {
     (void)state;
     char key[FIRN_KEY_SIZE];
-    firn_gen *gen = process_of(file, "reserve_nodes=1");
-    takes(gen);
-    strcpy(key, key_of(gen));
+    firn_gen *gen = issuing(key);
     const firn__right right = right_of(gen, key);
     for (int s = 0; s < 30; s++) { /* no refill comes between */
         pass(&world.clock, SECOND);

@@ -333,16 +333,9 @@ static void *driver_handle(void) {
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static bool never_lost(void *self, const firn_records *seen) {
-    (void)self, (void)seen;
-    return false;
-}
-
 static void a_hidden_loss_is_found(void **state) {
-    firn_driver driver = firn_store_driver;
     (void)state;
-    driver.lost = never_lost;
-    finds(&driver);
+    finds_a_loss_that_is_never_seen();
 }
 
 static void a_reply_of_another_request_is_found(void **state) {

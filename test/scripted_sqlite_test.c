@@ -412,16 +412,9 @@ static void locks_of_sqlite_alone_suffice(void **state) {
     no_slot_is_granted_twice(&firn_store_driver);
 }
 
-static bool never_lost(void *self, const firn_records *seen) {
-    (void)self, (void)seen;
-    return false;
-}
-
 static void a_hidden_loss_is_found(void **state) {
-    firn_driver driver = firn_store_driver;
     (void)state;
-    driver.lost = never_lost;
-    finds(&driver);
+    finds_a_loss_that_is_never_seen();
 }
 
 /* A commit that was not synced is in the log, where its client finds it; then the power fails. */

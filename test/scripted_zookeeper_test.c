@@ -425,11 +425,6 @@ static int without_stamps(void *self, firn_records *seen, bool surely, firn_erro
     return code;
 }
 
-static bool never_lost(void *self, const firn_records *seen) {
-    (void)self, (void)seen;
-    return false;
-}
-
 static int without_stamps_written(void *self, const firn_records *seen, firn_records *next,
                                   int which, firn_verb verb, firn_error *error) {
     const int code = zookeeper_write(self, seen, next, which, verb, error);

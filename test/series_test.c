@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "simulated.h"
+#include "zone_file.h"
 
 #define DAILY "template={year}-{month}-{day}-{counter:6}"
 
@@ -419,20 +420,9 @@ static void a_late_series_continues_each_period(void **state) {
 /* Opens the series where the zone has this offset for ever. */
 static firn_series *opened_where(const char *folder, const char *rule, const char *name,
                                  const char *keys) {
-    static const uint8_t zeros[6] = {0};
-    uint8_t header[44] = "TZif2";
     char path[300];
-    header[39] = header[43] = 1; /* a type, a letter */
     snprintf(path, sizeof path, "%s/Zone", folder);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    for (int block = 0; block < 2; block++) {
-        fwrite(header, 1, sizeof header, file);
-        fwrite(zeros, 1, sizeof zeros, file);
-        fwrite("", 1, 1, file);
-    }
-    fprintf(file, "\n%s\n", rule);
-    fclose(file);
+    write_rule(path, rule);
     firn_series *series = opened(name, keys);
     unlink(path);
     return series;

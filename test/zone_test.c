@@ -18,6 +18,7 @@
 
 #include "folder.h"
 #include "short.h"
+#include "zone_file.h"
 
 #define DATABASE "/usr/share/zoneinfo"
 
@@ -161,22 +162,6 @@ static void damaged_files_are_refused_or_read(void **state) {
     refused("Zone", FIRN_EUSAGE, "is not valid"); /* and is not waited for */
     unlink(path);
     unsetenv("TZDIR");
-}
-
-/* Writes a file of the database with only the rule of its footer. */
-static void write_rule(const char *path, const char *rule) {
-    static const uint8_t zeros[6] = {0};
-    uint8_t header[44] = "TZif2";
-    header[39] = header[43] = 1; /* a type, a letter */
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    for (int block = 0; block < 2; block++) {
-        fwrite(header, 1, sizeof header, file);
-        fwrite(zeros, 1, sizeof zeros, file);
-        fwrite("", 1, 1, file);
-    }
-    fprintf(file, "\n%s\n", rule);
-    fclose(file);
 }
 
 /* Rules that no zone has at present: days counted from 0 or 1, summer time for the whole year. */

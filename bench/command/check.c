@@ -4,6 +4,7 @@
 #include "bench.h"
 #include "object.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,13 +54,11 @@ static void remove_file(bench_run *run) {
     bench_file_end(file);
 }
 
-/* `scheme` is the form, `keys` says if they are sorted. */
-bool bench_check(bench_run *run) {
-    static char word[] = "check";
-    const bench_case *about = run->about;
-    bool random = strcmp(about->keys, "random") == 0;
+/* Writes the file and sets up `wanted`, whose words or input name it. */
+static bool set_up(bench_run *run, const bench_child *wanted, bool random, int form, uint64_t count,
+                   const char *what) {
     int fd = bench_file(file, sizeof file);
-    bool made = fd >= 0 && write_ids(fd, random, firn_form_find(about->scheme), IDS);
+    bool made = fd >= 0 && write_ids(fd, random, form, count);
     if (!made || !bench_command_path(path, sizeof path)) {
         snprintf(run->note, sizeof run->note, "cannot make a file in TMPDIR");
         if (fd >= 0) {
@@ -67,38 +66,35 @@ bool bench_check(bench_run *run) {
         }
         return false;
     }
-    child = (bench_child){.program = path, .words = {path, word, file, NULL}, .to = "/dev/null"};
+    child = *wanted;
     run->context = &child;
     run->work = work_check;
     run->close = remove_file;
     run->slow = true;
-    run->ids = IDS;
-    snprintf(run->note, sizeof run->note, "firn check of %d IDs, a whole process", IDS);
+    run->ids = (double)count;
+    snprintf(run->note, sizeof run->note, "%s of %" PRIu64 " IDs, a whole process", what, count);
     return true;
+}
+
+/* `scheme` is the form, `keys` says if they are sorted. */
+bool bench_check(bench_run *run) {
+    static char word[] = "check";
+    const bench_child wanted = {
+        .program = path, .words = {path, word, file, NULL}, .to = "/dev/null"};
+    return set_up(run, &wanted, strcmp(run->about->keys, "random") == 0,
+                  firn_form_find(run->about->scheme), IDS, "firn check");
 }
 
 /* ---- show ----------------------------------------------------------------------------------- */
 
 bool bench_show(bench_run *run) {
     static char show[] = "show", json[] = "--json", word_scheme[] = "--scheme", name[24];
-    int fd = bench_file(file, sizeof file);
+    const bench_child wanted = {.program = path,
+                                .words = {path, show, json, word_scheme, name, NULL},
+                                .from = file,
+                                .to = "/dev/null"};
     snprintf(name, sizeof name, "%s", run->about->scheme);
-    if (fd < 0 || !write_ids(fd, false, FIRN_FORM_DEC, SHOWN) ||
-        !bench_command_path(path, sizeof path)) {
-        snprintf(run->note, sizeof run->note, "cannot make a file in TMPDIR");
-        return false;
-    }
-    child = (bench_child){.program = path,
-                          .words = {path, show, json, word_scheme, name, NULL},
-                          .from = file,
-                          .to = "/dev/null"};
-    run->context = &child;
-    run->work = work_check;
-    run->close = remove_file;
-    run->slow = true;
-    run->ids = SHOWN;
-    snprintf(run->note, sizeof run->note, "firn show --json of %d IDs, a whole process", SHOWN);
-    return true;
+    return set_up(run, &wanted, false, FIRN_FORM_DEC, SHOWN, "firn show --json");
 }
 
 static int drop(const char *bytes, size_t size, void *sum) {

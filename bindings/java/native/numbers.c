@@ -127,7 +127,7 @@ NATIVE(void, freeSegment)(JNIEnv *env, jclass none, jlong address) {
     free(pointer_at(address));
 }
 
-/* ---- order numbers: OrderNumbers.java lets one thread in at a time --------------------------- */
+/* ---- order numbers: Handle.java lets one thread in at a time ---------------------------------- */
 
 /* -> an address; `key` has 16 bytes */
 NATIVE(jlong, openOrder)
@@ -180,7 +180,7 @@ NATIVE(void, freeOrder)(JNIEnv *env, jclass none, jlong address) {
     firn_order_close(pointer_at(address));
 }
 
-/* ---- masks: Mask.java lets one thread in at a time ------------------------------------------- */
+/* ---- masks: Handle.java lets one thread in at a time ------------------------------------------ */
 
 /* -> an address */
 NATIVE(jlong, openMask)

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: MIT
 package dev.firn;
 
-import java.lang.ref.Cleaner;
 import java.nio.file.Path;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A mask: another ID for each ID, which shows neither time nor volume, and which only the key turns back. A masked ID
  * authorises nobody. Any thread may call it.
  */
-public final class Mask implements AutoCloseable {
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Cleaner.Cleanable cleanable;
-    private long address; // 0: closed
-
+public final class Mask extends Handle {
     private Mask(byte[] keyFile, Options<Mask> options) {
-        long opened = Native.openMask(options.keys(), keyFile, options.moduleDir());
-        address = opened;
-        cleanable = Generator.CLEANER.register(this, () -> Native.freeMask(opened));
+        super(Native.openMask(options.keys(), keyFile, options.moduleDir()), Native::freeMask, "the mask is closed", "open it again");
     }
 
     /**
@@ -60,39 +52,10 @@ public final class Mask implements AutoCloseable {
      * @return the digits, which are not secret
      */
     public String fingerprint() {
-        lock.lock();
-        try {
-            return Text.of(Native.printMask(this, opened()));
-        } finally {
-            lock.unlock();
-        }
+        return alone(address -> Text.of(Native.printMask(this, address)));
     }
 
     private String turn(byte[] text, boolean back) {
-        lock.lock();
-        try {
-            return Text.of(Native.turnMask(this, opened(), text, back));
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private long opened() {
-        if (address == 0) {
-            throw Text.usage("the mask is closed", "open it again");
-        }
-        return address;
-    }
-
-    /** Erases the key. The second time it does nothing. */
-    @Override
-    public void close() {
-        lock.lock();
-        try {
-            address = 0;
-            cleanable.clean();
-        } finally {
-            lock.unlock();
-        }
+        return alone(address -> Text.of(Native.turnMask(this, address, text, back)));
     }
 }

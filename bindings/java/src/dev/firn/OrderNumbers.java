@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: MIT
 package dev.firn;
 
-import java.lang.ref.Cleaner;
-import java.util.concurrent.locks.ReentrantLock;
-
 /** Order numbers: integers, encrypted with a key. The same integer gives the same number. Any thread may call it. */
-public final class OrderNumbers implements AutoCloseable {
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Cleaner.Cleanable cleanable;
-    private long address; // 0: closed
-
+public final class OrderNumbers extends Handle {
     private OrderNumbers(byte[] key, Options<OrderNumbers> options) {
-        long opened = Native.openOrder(key, options.keys(), options.moduleDir());
-        address = opened;
-        cleanable = Generator.CLEANER.register(this, () -> Native.freeOrder(opened));
+        super(Native.openOrder(key, options.keys(), options.moduleDir()), Native::freeOrder, "the key is closed", "open it again");
     }
 
     /**
@@ -38,12 +29,7 @@ public final class OrderNumbers implements AutoCloseable {
      * @throws FirnException RANGE: the integer has more digits
      */
     public String write(long integer) {
-        lock.lock();
-        try {
-            return Text.of(Native.writeOrder(this, opened(), integer));
-        } finally {
-            lock.unlock();
-        }
+        return alone(address -> Text.of(Native.writeOrder(this, address, integer)));
     }
 
     /**
@@ -55,30 +41,6 @@ public final class OrderNumbers implements AutoCloseable {
      */
     public long read(String number) {
         byte[] text = Text.utf8("number", number);
-        lock.lock();
-        try {
-            return Native.readOrder(this, opened(), text);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private long opened() {
-        if (address == 0) {
-            throw Text.usage("the key is closed", "open it again");
-        }
-        return address;
-    }
-
-    /** Erases the key. The second time it does nothing. */
-    @Override
-    public void close() {
-        lock.lock();
-        try {
-            address = 0;
-            cleanable.clean();
-        } finally {
-            lock.unlock();
-        }
+        return alone(address -> Native.readOrder(this, address, text));
     }
 }

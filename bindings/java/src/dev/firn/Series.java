@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: MIT
 package dev.firn;
 
-import java.lang.ref.Cleaner;
 import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Dated numbers for people, such as INV2026/0000042, reserved in a store. Any thread may call it. Its methods may wait for
  * the store, in native code: a virtual thread keeps its carrier until the call returns.
  */
-public final class Series implements AutoCloseable {
+public final class Series extends Handle {
     private static final int NUMBERS_MAX = 1_000_000;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Cleaner.Cleanable cleanable;
-    private long address; // 0: closed
 
     private Series(byte[] name, Options<Series> options) {
-        long opened = Native.openSeries(name, options.keys(), options.store(), options.moduleDir(), options.unsafe());
-        address = opened;
-        cleanable = Generator.CLEANER.register(this, () -> Native.freeSeries(opened));
+        super(Native.openSeries(name, options.keys(), options.store(), options.moduleDir(), options.unsafe()), Native::freeSeries,
+            "the series is closed", "open another one");
     }
 
     /**
@@ -70,14 +64,9 @@ public final class Series implements AutoCloseable {
     }
 
     private List<String> numbers(int count, Instant time) {
-        lock.lock();
-        try {
-            byte[] lines = Native.seriesNumbers(this, opened(), count, time != null, time != null ? time.getEpochSecond() : 0,
-                time != null ? time.getNano() : 0);
-            return List.of(Text.of(lines).split("\n"));
-        } finally {
-            lock.unlock();
-        }
+        byte[] lines = alone(address -> Native.seriesNumbers(this, address, count, time != null,
+            time != null ? time.getEpochSecond() : 0, time != null ? time.getNano() : 0));
+        return List.of(Text.of(lines).split("\n"));
     }
 
     /**
@@ -89,12 +78,7 @@ public final class Series implements AutoCloseable {
      */
     public long read(String number) {
         byte[] text = Text.utf8("number", number);
-        lock.lock();
-        try {
-            return Native.readSeries(this, opened(), text);
-        } finally {
-            lock.unlock();
-        }
+        return alone(address -> Native.readSeries(this, address, text));
     }
 
     /**
@@ -103,30 +87,6 @@ public final class Series implements AutoCloseable {
      * @return its keys
      */
     public String definition() {
-        lock.lock();
-        try {
-            return Text.of(Native.defineSeries(this, opened()));
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private long opened() {
-        if (address == 0) {
-            throw Text.usage("the series is closed", "open another one");
-        }
-        return address;
-    }
-
-    /** Gives back what is left, where possible. The second time it does nothing. */
-    @Override
-    public void close() {
-        lock.lock();
-        try {
-            address = 0;
-            cleanable.clean();
-        } finally {
-            lock.unlock();
-        }
+        return alone(address -> Text.of(Native.defineSeries(this, address)));
     }
 }
