@@ -304,7 +304,8 @@ static void renew_instance(void *life) {
     atomic_store_explicit(&((firn__machine_life *)life)->instance, 0, memory_order_seq_cst);
 }
 
-/* Of a file, its absolute path: a relative one names another file in another folder. */
+/* Of a file, its absolute path: a relative one names another file in another folder. While the file
+ * is away, the path as it was given. */
 static const char *settle_url(char settled[PATH_MAX], const char *url) {
     char path[FIRN__STORE_URL_SIZE];
     if (strncmp(url, "sqlite:", 7) != 0) {
@@ -315,7 +316,10 @@ static const char *settle_url(char settled[PATH_MAX], const char *url) {
     if (keys != NULL) {
         *keys = '\0';
     }
-    return realpath(path, settled) != NULL ? settled : url;
+    if (realpath(path, settled) == NULL) {
+        snprintf(settled, PATH_MAX, "%.*s", PATH_MAX - 1, path);
+    }
+    return settled;
 }
 
 /* Two stores have two reserves in one file, and two names of one store too: their nodes differ. */

@@ -1863,6 +1863,156 @@ static void an_older_copy_gives_back_no_window(void **state) {
     }
 }
 
+/* ---- a store that is away when it is opened -------------------------------------------------- */
+
+static int open_at(firn_gen **gen, const char *url_of, const char *keys, firn_error *error) {
+    const firn_config config = {.size = sizeof config,
+                                .scheme = LAYOUT,
+                                .keys = keys,
+                                .store_url = url_of,
+                                .clock = &world.hands,
+                                .entropy = &world.entropy,
+                                .notice = hear,
+                                .note = "test"};
+    return firn_open_with(gen, &config, error);
+}
+
+static void a_store_that_was_away_at_open_comes_back(void **state) {
+    (void)state;
+    char here[500], gone[500], place[600], keys[900];
+    firn_gen *gen = NULL, *other = NULL;
+    snprintf(here, sizeof here, "%s/here", folder);
+    snprintf(gone, sizeof gone, "%s/gone", folder);
+    snprintf(place, sizeof place, "sqlite:%s/shared.db?create=yes", here);
+    snprintf(keys, sizeof keys, KEYS " reserve_path=%s", file);
+    firn_store_close(store_at(place));
+    *strchr(place, '?') = '\0'; /* from here on it is not made again */
+    assert_int_equal(open_at(&gen, place, keys, NULL), FIRN_OK);
+    takes(gen);
+    kill_process(gen);
+    assert_int_equal(rename(here, gone), 0);
+    assert_int_equal(open_at(&gen, place, keys, NULL), FIRN_OK);
+    takes(gen);
+    pass(&world.clock, 11 * SECOND); /* the window of the first process is over */
+    assert_int_equal(open_at(&other, place, keys, NULL), FIRN_OK); /* and does not ask for it */
+    takes(other);
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_ESTORE);
+    assert_int_equal(rename(gone, here), 0);
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    pass(&world.clock, 11 * SECOND);
+    takes(other);
+    nothing_twice();
+    closed(gen);
+    closed(other);
+}
+
+static int count_holding(void *context, const firn_holding *holding) {
+    (void)holding;
+    ++*(int *)context;
+    return FIRN_OK;
+}
+
+/* Each verb opens the store, or says that it cannot. */
+static void each_verb_opens_a_store_that_was_away(void **state) {
+    (void)state;
+    enum { GIVE_BACK, LIST, NOW, KNOWN, RELABEL, VERBS };
+    for (int verb = 0; verb < VERBS; verb++) {
+        char here[500], place[600];
+        const firn_store_options options = {.unsafe = true};
+        const firn_mark mine = {10, 3};
+        const firn_relabel change = {"ns", NULL, "closed (moved to x): " LAYOUT, 0, false};
+        firn_store *store;
+        firn_time time;
+        firn_records seen;
+        firn_error error;
+        int64_t floor;
+        int holdings = 0;
+        snprintf(here, sizeof here, "%s/v%d", folder, verb);
+        snprintf(place, sizeof place, "sqlite:%s/s.db", here);
+        assert_int_equal(firn__store_open_later(&store, place, &options, NULL), FIRN_OK);
+        firn__store_forget(store, "ns", "1"); /* a store that is away remembers nothing */
+        for (int there = 0; there < 2; there++) {
+            const int code =
+                verb == GIVE_BACK ? firn_store_give_back(store, "ns", "1", &mine, 5, &error)
+                : verb == LIST    ? firn_store_list(store, NULL, count_holding, &holdings, &error)
+                : verb == NOW     ? firn_store_now(store, &time, &error)
+                : verb == KNOWN   ? firn__store_known(store, "ns", "1", &seen, &error)
+                                  : firn_store_relabel(store, &change, &floor, &error);
+            if (there == 0) {
+                assert_int_equal(code, FIRN_ESTORE);
+                strcat(place, "?create=yes");
+                firn_store_close(store_at(place));
+            } else { /* the store answers */
+                assert_int_equal(code, verb == GIVE_BACK ? FIRN_EBUSY
+                                       : verb == NOW     ? FIRN_ESYSTEM
+                                                         : FIRN_OK);
+            }
+        }
+        firn_store_close(store);
+    }
+    firn_store *store = NULL;
+    firn_error error;
+    const firn_store_options options = {.unsafe = true};
+    assert_int_equal(firn__store_open_later(&store, "nothing:x", &options, &error), FIRN_EUSAGE);
+    assert_int_equal(firn__store_open_later(&store, "", &options, &error), FIRN_EUSAGE);
+    assert_null(store);
+}
+
+/* ---- where the file is ----------------------------------------------------------------------- */
+
+static void a_reserve_has_a_place(void **state) {
+    (void)state;
+    char long_path[5000], path[600];
+    firn_error error;
+    firn_gen *gen = NULL;
+    int holdings = 0;
+    setenv("XDG_STATE_HOME", folder, 1);
+    assert_int_equal(firn_reserve_list(NULL, count_holding, &holdings, &error), FIRN_OK);
+    assert_int_equal(holdings, 0); /* there is no file yet */
+    assert_int_equal(try_open(&gen, LAYOUT, KEYS, false, &error), FIRN_OK);
+    takes(gen);
+    snprintf(path, sizeof path, "%s/firn/reserve.db", folder);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(firn_reserve_list(NULL, count_holding, &holdings, &error), FIRN_OK);
+    assert_true(holdings > 0);
+    closed(gen);
+    memset(long_path, 'x', sizeof long_path - 1);
+    long_path[0] = '/';
+    long_path[sizeof long_path - 1] = '\0';
+    assert_int_equal(firn_reserve_list(long_path, count_holding, NULL, &error), FIRN_ERANGE);
+    error_text(&error, FIRN_ERANGE, "is too long: set a shorter one");
+    assert_int_equal(firn_reserve_list("/nonexistent", count_holding, NULL, &error), FIRN_ESTORE);
+    error_text(&error, FIRN_ESTORE, "set reserve_path");
+    snprintf(path, sizeof path, "%s/no.db", folder);
+    FILE *other = fopen(path, "w");
+    assert_non_null(other);
+    fprintf(other, "%01000d\n", 0);
+    fclose(other);
+    assert_int_equal(firn_reserve_list(path, count_holding, NULL, &error), FIRN_ESTORE);
+    denied_process(path, "", FIRN_ESTORE, "no.db");
+    unsetenv("XDG_STATE_HOME");
+}
+
+static void shared_memory_holds_no_reserve(void **state) {
+    (void)state;
+    char keys[900];
+    firn_error error;
+    firn_gen *gen = NULL;
+    void *memory = aligned_alloc(4096, (firn_shared_size() + 4095) / 4096 * 4096);
+    assert_non_null(memory);
+    memset(memory, 0, firn_shared_size());
+    snprintf(keys, sizeof keys, KEYS " reserve_path=%s", file);
+    const firn_config config = {.size = sizeof config,
+                                .scheme = LAYOUT,
+                                .keys = keys,
+                                .store = world.store,
+                                .shared = memory,
+                                .shared_size = firn_shared_size()};
+    assert_int_equal(firn_open_with(&gen, &config, &error), FIRN_EUSAGE);
+    error_text(&error, FIRN_EUSAGE, "a generator in shared memory holds no reserve");
+    free(memory);
+}
+
 /* ---- random lives ---------------------------------------------------------------------------- */
 
 /* Ticks of a second, and few nodes: two holders of one node issue the same IDs. */
@@ -2083,8 +2233,10 @@ static int frail_list(void *self, const char *ns, firn_visit *visit, void *conte
     return whole_driver.list(self, ns, visit, context, error);
 }
 
+static bool file_lost;
+
 static bool frail_lost(void *self, const firn_records *seen) {
-    return (!fails_late && fails()) || whole_driver.lost(self, seen);
+    return file_lost || (!fails_late && fails()) || whole_driver.lost(self, seen);
 }
 
 /* In place of the library's, which the linker calls __real_NAME. */
@@ -2265,6 +2417,47 @@ static void a_damaged_note_is_no_right(void **state) {
     const firn_records seen = {.key_known = true, .note = note};
     firn__right_read(&right, &seen);
     assert_memory_equal(&right, &written, sizeof right);
+    const firn__right empty = {.state = FIRN__RIGHT_CLOSED, .ceiling = 9, .first = 9, .end = 9};
+    firn__right_write(note, &empty);
+    firn__right_read(&right, &seen);
+    assert_memory_equal(&right, &empty, sizeof right);
+}
+
+static void a_damaged_note_is_no_refill(void **state) {
+    (void)state;
+    const firn_records good = {.key_known = true, .note = "5 1 7 0 0", .mark = {4, 1}};
+    firn_records wrong[] = {good, good, good};
+    firn__pending pending;
+    firn__pending_read(&pending, &good);
+    assert_true(pending.grant == 1 && pending.earliest == 4 && pending.latest == 5);
+    wrong[0].key_known = false;
+    wrong[1].mark.grant = 0;
+    wrong[2].note = "5 1 7 0";
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        firn__pending_read(&pending, &wrong[i]);
+        assert_true(pending.grant == 0 && pending.latest == 0 && pending.count == 0);
+    }
+}
+
+/* The next record of the file has the loss: a later process does not see it otherwise. */
+static void a_loss_of_the_file_is_counted(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    const firn__right right = right_of(gen, key);
+    firn_records seen;
+    for (int lost = 0; lost < 2; lost++) {
+        assert_int_equal(firn__machine_begin(gen->machine, &seen, key, NULL), FIRN_OK);
+        const int64_t before = seen.losses;
+        assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
+        file_lost = lost != 0;
+        write_right_of(gen, key, &right);
+        file_lost = false;
+        assert_int_equal(firn__machine_begin(gen->machine, &seen, key, NULL), FIRN_OK);
+        assert_true(lost ? seen.losses > before : seen.losses == before);
+        assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
+    }
+    kill_process(gen);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_world, end_world)
@@ -2328,9 +2521,15 @@ int main(int count, char **words) {
         TEST(a_node_that_was_claimed_again_is_no_loss),
         TEST(a_right_that_is_given_back_meanwhile_is_not_refilled),
         TEST(an_older_copy_gives_back_no_window),
+        TEST(a_store_that_was_away_at_open_comes_back),
+        TEST(each_verb_opens_a_store_that_was_away),
+        TEST(a_reserve_has_a_place),
+        TEST(shared_memory_holds_no_reserve),
         TEST(random_lives_repeat_nothing),
         TEST(each_call_may_fail),
         TEST(a_damaged_note_is_no_right),
+        TEST(a_damaged_note_is_no_refill),
+        TEST(a_loss_of_the_file_is_counted),
     };
     if (count > 1) {
         cmocka_set_test_filter(words[1]);
