@@ -244,12 +244,6 @@ static const char *ceiling_where(void *self) {
     return machine->driver->where(machine->file);
 }
 
-static int ceiling_list(void *self, const char *ns, firn_visit *visit, void *context,
-                        firn_error *error) {
-    const firn__machine *machine = self;
-    return machine->driver->list(machine->file, ns, visit, context, error);
-}
-
 static void ceiling_close(void *self) {
     const firn__machine *machine = self;
     machine->driver->close(machine->file);
@@ -265,7 +259,6 @@ static const firn_driver ceiling_driver = {.version = FIRN_DRIVER_VERSION,
                                            .confirm = ceiling_confirm,
                                            .end = ceiling_end,
                                            .where = ceiling_where,
-                                           .list = ceiling_list,
                                            .close = ceiling_close};
 
 /* ---- open ------------------------------------------------------------------------------------ */

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,6 +30,8 @@ int statx(int at, const char *restrict path, int flags, unsigned mask, struct st
 /* ---- the shared store ------------------------------------------------------------------------ */
 
 static bool same_inode;    /* a clone of the disk: inode and birth are equal */
+static bool no_inode;      /* the file cannot be looked at */
+static bool no_machine_id; /* in no place */
 static bool away, unheard; /* unheard: the replies of refills are lost */
 static int told;           /* give backs */
 static int answers;        /* reservations until it goes away; 0: no bound */
@@ -36,12 +39,22 @@ static void (*at_give_back)(void), (*at_reserve)(void);
 
 /* In place of the C library's, for the file of the reserve. */
 int statx(int at, const char *restrict path, int flags, unsigned mask, struct statx *restrict out) {
+    if (no_inode && mask == (STATX_INO | STATX_BTIME)) {
+        errno = EACCES;
+        return -1;
+    }
     const int code = (int)syscall(SYS_statx, at, path, flags, mask, out);
     if (same_inode && mask == (STATX_INO | STATX_BTIME)) {
         out->stx_ino = 1;
         out->stx_mask &= ~STATX_BTIME;
     }
     return code;
+}
+
+FILE *__real_fopen64(const char *path, const char *how);
+FILE *__wrap_fopen64(const char *path, const char *how);
+FILE *__wrap_fopen64(const char *path, const char *how) {
+    return no_machine_id && strstr(path, "machine-id") != NULL ? NULL : __real_fopen64(path, how);
 }
 
 static int refuse_away(firn_error *error) {
@@ -105,7 +118,7 @@ static uint64_t *ids; /* everything that was issued */
 static size_t issued, room;
 
 static int begin_world(void **state) {
-    away = unheard = same_inode = false;
+    away = unheard = same_inode = no_inode = no_machine_id = false;
     told = answers = 0;
     at_give_back = at_reserve = NULL;
     issued = 0;
@@ -1915,17 +1928,20 @@ static int count_holding(void *context, const firn_holding *holding) {
 /* Each verb opens the store, or says that it cannot. */
 static void each_verb_opens_a_store_that_was_away(void **state) {
     (void)state;
-    enum { GIVE_BACK, LIST, NOW, KNOWN, RELABEL, VERBS };
+    enum { RESERVE, GIVE_BACK, LIST, OTHERS, NOW, KNOWN, RELABEL, VERBS };
     for (int verb = 0; verb < VERBS; verb++) {
         char here[500], place[600];
         const firn_store_options options = {.unsafe = true};
-        const firn_mark mine = {10, 3};
+        const firn_request request = {
+            .ns = "ns", .layout = LAYOUT, .key = "1", .count = 10, .latest = 5, .grant = 3};
+        const firn_mark mine = {10, 5};
         const firn_relabel change = {"ns", NULL, "closed (moved to x): " LAYOUT, 0, false};
         firn_store *store;
         firn_time time;
         firn_records seen;
         firn_error error;
-        int64_t floor;
+        firn_mark held;
+        int64_t floor, first;
         int holdings = 0;
         snprintf(here, sizeof here, "%s/v%d", folder, verb);
         snprintf(place, sizeof place, "sqlite:%s/s.db", here);
@@ -1933,11 +1949,13 @@ static void each_verb_opens_a_store_that_was_away(void **state) {
         firn__store_forget(store, "ns", "1"); /* a store that is away remembers nothing */
         for (int there = 0; there < 2; there++) {
             const int code =
-                verb == GIVE_BACK ? firn_store_give_back(store, "ns", "1", &mine, 5, &error)
-                : verb == LIST    ? firn_store_list(store, NULL, count_holding, &holdings, &error)
-                : verb == NOW     ? firn_store_now(store, &time, &error)
-                : verb == KNOWN   ? firn__store_known(store, "ns", "1", &seen, &error)
-                                  : firn_store_relabel(store, &change, &floor, &error);
+                verb == RESERVE     ? firn_store_reserve(store, &request, &first, &held, &error)
+                : verb == GIVE_BACK ? firn_store_give_back(store, "ns", "1", &mine, 5, &error)
+                : verb == OTHERS    ? firn_store_others(store, count_holding, &holdings, &error)
+                : verb == LIST      ? firn_store_list(store, NULL, count_holding, &holdings, &error)
+                : verb == NOW       ? firn_store_now(store, &time, &error)
+                : verb == KNOWN     ? firn__store_known(store, "ns", "1", &seen, &error)
+                                    : firn_store_relabel(store, &change, &floor, &error);
             if (there == 0) {
                 assert_int_equal(code, FIRN_ESTORE);
                 strcat(place, "?create=yes");
@@ -1958,7 +1976,58 @@ static void each_verb_opens_a_store_that_was_away(void **state) {
     assert_null(store);
 }
 
+static void a_store_of_a_program_names_no_others(void **state) {
+    (void)state;
+    int holdings = 0;
+    assert_int_equal(firn_store_others(world.store, count_holding, &holdings, NULL), FIRN_OK);
+    assert_int_equal(holdings, 0);
+}
+
 /* ---- where the file is ----------------------------------------------------------------------- */
+
+/* A copy is not noticed then by its machine, and by its file as ever. */
+static void a_machine_may_have_no_number(void **state) {
+    (void)state;
+    char copy[400];
+    no_machine_id = true;
+    firn_gen *gen = process();
+    assert_non_null(strstr(world.notice, "this machine has no /etc/machine-id"));
+    takes(gen);
+    copy_file(copy, "copy.db");
+    away = true;
+    denied_process(copy, "", FIRN_ESTORE, "is a copy, and the store is away");
+    closed(gen);
+}
+
+static void a_file_that_cannot_be_looked_at_is_a_copy(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    closed(gen);
+    pass(&world.clock, 11 * SECOND);
+    away = no_inode = true;
+    denied_process(file, "", FIRN_ESTORE, "is a copy, and the store is away");
+}
+
+/* Both copies of a process may settle what was pending, so neither sends it as its own. */
+static void a_renewed_identity_is_another_sender(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    pass(&world.clock, 70 * SECOND);
+    refill_unheard(gen, key);
+    const firn__pending pending = pending_of(gen, key);
+    assert_true(pending.grant != 0);
+    firn_renew_identity();
+    refill_of(gen, key, FIRN_EWINDOW); /* another sender's refill is under way */
+    assert_true(pending_of(gen, key).grant == pending.grant);
+    pass(&world.clock, 16 * SECOND);
+    refill_of(gen, key, FIRN_OK);
+    assert_true(pending_of(gen, key).grant != pending.grant);
+    takes(gen);
+    nothing_twice();
+    kill_process(gen);
+}
 
 static void a_reserve_has_a_place(void **state) {
     (void)state;
@@ -2443,9 +2512,15 @@ static void a_damaged_note_is_no_refill(void **state) {
 static void a_loss_of_the_file_is_counted(void **state) {
     (void)state;
     char key[FIRN_KEY_SIZE];
-    firn_gen *gen = issuing(key);
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    firn_records seen; /* the binding of the file is the first thing in it */
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, "1", NULL), FIRN_OK);
+    assert_true(seen.ns_known && seen.ns_losses == seen.losses);
+    assert_string_equal(seen.layout, gen->layout);
+    assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
+    takes(gen);
+    strcpy(key, key_of(gen));
     const firn__right right = right_of(gen, key);
-    firn_records seen;
     for (int lost = 0; lost < 2; lost++) {
         assert_int_equal(firn__machine_begin(gen->machine, &seen, key, NULL), FIRN_OK);
         const int64_t before = seen.losses;
@@ -2457,6 +2532,10 @@ static void a_loss_of_the_file_is_counted(void **state) {
         assert_true(lost ? seen.losses > before : seen.losses == before);
         assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
     }
+    write_right_of(gen, key, &right); /* which ends no doubt: only a window after the guard does */
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, key, NULL), FIRN_OK);
+    assert_true(seen.ns_losses < seen.losses);
+    assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
     kill_process(gen);
 }
 
@@ -2523,6 +2602,10 @@ int main(int count, char **words) {
         TEST(an_older_copy_gives_back_no_window),
         TEST(a_store_that_was_away_at_open_comes_back),
         TEST(each_verb_opens_a_store_that_was_away),
+        TEST(a_store_of_a_program_names_no_others),
+        TEST(a_machine_may_have_no_number),
+        TEST(a_file_that_cannot_be_looked_at_is_a_copy),
+        TEST(a_renewed_identity_is_another_sender),
         TEST(a_reserve_has_a_place),
         TEST(shared_memory_holds_no_reserve),
         TEST(random_lives_repeat_nothing),
