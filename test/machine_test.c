@@ -2082,137 +2082,6 @@ static void shared_memory_holds_no_reserve(void **state) {
     free(memory);
 }
 
-/* ---- random lives ---------------------------------------------------------------------------- */
-
-/* Ticks of a second, and few nodes: two holders of one node issue the same IDs. */
-#define LIFE_LAYOUT "time:32/s@@2024-01-01 node:3 sequence:3"
-#define LIFE_KEYS   "ns=r reach=1h reserve=2min reserve_nodes=2 unsafe=1 max_wait=0 reserve_path=%s"
-enum { MACHINES = 3, PROCESSES = 3, LIFE_STEPS = 600 };
-
-typedef struct life {
-    uint64_t seed;
-    char path[MACHINES][400];
-    firn_gen *gen[MACHINES + 1][PROCESSES]; /* the last ones have no reserve */
-    size_t copies;
-} life;
-
-static uint64_t draw(life *self, uint64_t below) {
-    self->seed ^= self->seed << 13;
-    self->seed ^= self->seed >> 7;
-    self->seed ^= self->seed << 17;
-    return (self->seed >> 11) % below;
-}
-
-static void begin_one(life *self, size_t m, size_t p) {
-    char keys[900] = "ns=r reach=1h unsafe=1 max_wait=0";
-    if (m < MACHINES) {
-        snprintf(keys, sizeof keys, LIFE_KEYS, self->path[m]);
-    }
-    if (try_open(&self->gen[m][p], LIFE_LAYOUT, keys, false, NULL) != FIRN_OK) {
-        self->gen[m][p] = NULL;
-    }
-}
-
-static void end_one(life *self, size_t m, size_t p, bool killed) {
-    if (self->gen[m][p] != NULL && killed) {
-        kill_process(self->gen[m][p]);
-    } else if (self->gen[m][p] != NULL) {
-        (void)firn_close(self->gen[m][p], NULL);
-    }
-    self->gen[m][p] = NULL;
-}
-
-/* The disk of a machine is copied to another one, whose processes have ended. The store is there when
- * that begins, so it notices. */
-static void copy_disk(life *self, size_t from, size_t to) {
-    char name[40], copy[400];
-    for (size_t p = 0; p < PROCESSES; p++) {
-        end_one(self, to, p, true);
-    }
-    snprintf(name, sizeof name, "copy%zu.db", self->copies++);
-    strcpy(file, self->path[from]);
-    copy_file(copy, name);
-    strcpy(self->path[to], copy);
-    begin_one(self, to, 0);
-}
-
-static void restart_machine(life *self, size_t m) {
-    for (size_t p = 0; p < PROCESSES; p++) {
-        if (self->gen[m][p] != NULL && p == 0) {
-            bind_elsewhere(self->gen[m][p]);
-        }
-        end_one(self, m, p, true);
-    }
-}
-
-/* The time of an ID is at most a window's rest older than the call, and max_lead ahead. */
-static void check_time(const firn_gen *gen, uint64_t id) {
-    const firn_time now = present(&world.clock);
-    firn_time time;
-    firn_scheme_time(&gen->scheme, id >> 6, &time);
-    const int64_t off_ns = firn__time_since(&time, &now);
-    assert_in_range(off_ns + 2 * SECOND, 0, 4 * SECOND);
-}
-
-static void live_on(life *self) {
-    const size_t m = draw(self, MACHINES + 1), p = draw(self, PROCESSES);
-    const uint64_t what = draw(self, 100);
-    firn_gen **gen = &self->gen[m][p];
-    pass(&world.clock, what < 2 ? 100 * SECOND : (int64_t)draw(self, 4000) * 1000000);
-    if (draw(self, 12) == 0) {
-        away = draw(self, 3) == 0;
-        unheard = !away && draw(self, 4) == 0;
-        answers = draw(self, 6) == 0 ? (int)draw(self, 4) + 1 : 0;
-    }
-    if (*gen == NULL) {
-        begin_one(self, m, p);
-    } else if (what < 6) {
-        end_one(self, m, p, what < 3);
-    } else if (what < 10 && m < MACHINES) {
-        (void)firn_reserve_give_back(*gen, NULL);
-    } else if (what < 12 && m < MACHINES) {
-        restart_machine(self, m);
-    } else if (what == 12 && m < MACHINES && !away) {
-        unheard = false;
-        answers = 0;
-        copy_disk(self, m, (m + 1) % MACHINES);
-    }
-    for (size_t i = 0; i < (MACHINES + 1) * PROCESSES; i++) {
-        firn_gen *each = self->gen[i / PROCESSES][i % PROCESSES];
-        if (each != NULL && take(each, NULL) == FIRN_OK) {
-            check_time(each, ids[issued - 1]);
-        }
-    }
-}
-
-static void random_lives_repeat_nothing(void **state) {
-    (void)state;
-    const char *given = getenv("SEEDS"), *short_form = getenv("TEST_SHORT");
-    const uint64_t seeds = given != NULL ? strtoull(given, NULL, 10) : short_form != NULL ? 4 : 12;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
-        void *again = NULL;
-        life self = {.seed = seed * UINT64_C(0x9e3779b97f4a7c15)};
-        if (seed > 1) {
-            end_world(&again);
-            begin_world(&again);
-        }
-        for (size_t m = 0; m < MACHINES; m++) {
-            snprintf(self.path[m], sizeof self.path[m], "%s/machine%zu.db", folder, m);
-        }
-        for (int i = 0; i < LIFE_STEPS; i++) {
-            live_on(&self);
-        }
-        print_message("# seed %" PRIu64 ": %zu IDs, %d give backs, %zu copies\n", seed, issued,
-                      told, self.copies);
-        nothing_twice();
-        for (size_t m = 0; m <= MACHINES; m++) {
-            for (size_t p = 0; p < PROCESSES; p++) {
-                end_one(&self, m, p, true);
-            }
-        }
-    }
-}
-
 /* ---- calls that fail ------------------------------------------------------------------------- */
 
 #define PLACES  2000
@@ -2223,11 +2092,15 @@ static void random_lives_repeat_nothing(void **state) {
 static uint64_t places[PLACES];
 static size_t places_count;
 static bool may_fail, has_failed;
+static int fails_in;    /* of random lives: how many calls until one fails; 0: none */
 static bool fails_late; /* the call is carried out, and says that its outcome is unknown */
 
 __attribute__((noinline)) static bool fails(void) {
     void *callers[CALLERS];
     uint64_t place = fails_late;
+    if (fails_in > 0) {
+        return --fails_in == 0;
+    }
     if (!may_fail || has_failed) {
         return false;
     }
@@ -2333,7 +2206,7 @@ REPLACED(firn__store_drive, void **library, const firn_driver **driver, void **s
 
 /* Is it the shared store, and fails? */
 static bool refuses(const firn_store *store) {
-    return may_fail && store == world.store && (away || (!fails_late && fails()));
+    return (may_fail || fails_in > 0) && store == world.store && (away || (!fails_late && fails()));
 }
 
 REPLACED(firn__store_known, firn_store *store, const char *ns, const char *key, firn_records *seen,
@@ -2374,6 +2247,145 @@ REPLACED(firn_store_relabel, firn_store *store, const firn_relabel *change, int6
     return refuses(store) ? not_done(error)
                           : __real_firn_store_relabel(store, change, floor, error);
 }
+
+/* ---- random lives ---------------------------------------------------------------------------- */
+
+/* Ticks of a second, and few nodes: two holders of one node issue the same IDs. */
+#define LIFE_LAYOUT "time:32/s@@2024-01-01 node:3 sequence:3"
+#define LIFE_KEYS   "ns=r reach=1h reserve=2min reserve_nodes=2 unsafe=1 max_wait=0 reserve_path=%s"
+enum { MACHINES = 3, PROCESSES = 3, LIFE_STEPS = 600 };
+
+typedef struct life {
+    uint64_t seed;
+    char path[MACHINES][400];
+    firn_gen *gen[MACHINES + 1][PROCESSES]; /* the last ones have no reserve */
+    size_t copies;
+} life;
+
+static uint64_t draw(life *self, uint64_t below) {
+    self->seed ^= self->seed << 13;
+    self->seed ^= self->seed >> 7;
+    self->seed ^= self->seed << 17;
+    return (self->seed >> 11) % below;
+}
+
+static void begin_one(life *self, size_t m, size_t p) {
+    char keys[900] = "ns=r reach=1h unsafe=1 max_wait=0";
+    if (m < MACHINES) {
+        snprintf(keys, sizeof keys, LIFE_KEYS, self->path[m]);
+    }
+    if (try_open(&self->gen[m][p], LIFE_LAYOUT, keys, false, NULL) != FIRN_OK) {
+        self->gen[m][p] = NULL;
+    }
+}
+
+static void end_one(life *self, size_t m, size_t p, bool killed) {
+    if (self->gen[m][p] != NULL && killed) {
+        kill_process(self->gen[m][p]);
+    } else if (self->gen[m][p] != NULL) {
+        (void)firn_close(self->gen[m][p], NULL);
+    }
+    self->gen[m][p] = NULL;
+}
+
+/* The disk of a machine is copied to another one, whose processes have ended. The store is there when
+ * that begins, so it notices. */
+static void copy_disk(life *self, size_t from, size_t to) {
+    char name[40], copy[400];
+    for (size_t p = 0; p < PROCESSES; p++) {
+        end_one(self, to, p, true);
+    }
+    snprintf(name, sizeof name, "copy%zu.db", self->copies++);
+    strcpy(file, self->path[from]);
+    copy_file(copy, name);
+    strcpy(self->path[to], copy);
+    begin_one(self, to, 0);
+}
+
+static void restart_machine(life *self, size_t m) {
+    for (size_t p = 0; p < PROCESSES; p++) {
+        if (self->gen[m][p] != NULL && p == 0) {
+            fails_in = 0;
+            bind_elsewhere(self->gen[m][p]);
+        }
+        end_one(self, m, p, true);
+    }
+}
+
+/* The time of an ID is at most a window's rest older than the call, and max_lead ahead. */
+static void check_time(const firn_gen *gen, uint64_t id) {
+    const firn_time now = present(&world.clock);
+    firn_time time;
+    firn_scheme_time(&gen->scheme, id >> 6, &time);
+    const int64_t off_ns = firn__time_since(&time, &now);
+    assert_in_range(off_ns + 2 * SECOND, 0, 4 * SECOND);
+}
+
+static void live_on(life *self) {
+    const size_t m = draw(self, MACHINES + 1), p = draw(self, PROCESSES);
+    const uint64_t what = draw(self, 100);
+    firn_gen **gen = &self->gen[m][p];
+    pass(&world.clock, what < 2 ? 100 * SECOND : (int64_t)draw(self, 4000) * 1000000);
+    if (draw(self, 12) == 0) {
+        away = draw(self, 3) == 0;
+        unheard = !away && draw(self, 4) == 0;
+        answers = draw(self, 6) == 0 ? (int)draw(self, 4) + 1 : 0;
+    }
+    if (draw(self, 10) == 0) {
+        fails_in = (int)draw(self, 40) + 1;
+        fails_late = draw(self, 2) == 0;
+    }
+    if (*gen == NULL) {
+        begin_one(self, m, p);
+    } else if (what < 6) {
+        end_one(self, m, p, what < 3);
+    } else if (what < 10 && m < MACHINES) {
+        (void)firn_reserve_give_back(*gen, NULL);
+    } else if (what < 12 && m < MACHINES) {
+        restart_machine(self, m);
+    } else if (what == 12 && m < MACHINES && !away) {
+        unheard = false;
+        answers = fails_in = 0;
+        copy_disk(self, m, (m + 1) % MACHINES);
+    }
+    for (size_t i = 0; i < (MACHINES + 1) * PROCESSES; i++) {
+        firn_gen *each = self->gen[i / PROCESSES][i % PROCESSES];
+        if (each != NULL && take(each, NULL) == FIRN_OK) {
+            check_time(each, ids[issued - 1]);
+        }
+    }
+}
+
+static void random_lives_repeat_nothing(void **state) {
+    (void)state;
+    const char *given = getenv("SEEDS"), *short_form = getenv("TEST_SHORT");
+    const uint64_t seeds = given != NULL ? strtoull(given, NULL, 10) : short_form != NULL ? 4 : 12;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        void *again = NULL;
+        life self = {.seed = seed * UINT64_C(0x9e3779b97f4a7c15)};
+        if (seed > 1) {
+            end_world(&again);
+            begin_world(&again);
+        }
+        for (size_t m = 0; m < MACHINES; m++) {
+            snprintf(self.path[m], sizeof self.path[m], "%s/machine%zu.db", folder, m);
+        }
+        for (int i = 0; i < LIFE_STEPS; i++) {
+            live_on(&self);
+        }
+        print_message("# seed %" PRIu64 ": %zu IDs, %d give backs, %zu copies\n", seed, issued,
+                      told, self.copies);
+        nothing_twice();
+        fails_in = 0;
+        for (size_t m = 0; m <= MACHINES; m++) {
+            for (size_t p = 0; p < PROCESSES; p++) {
+                end_one(&self, m, p, true);
+            }
+        }
+    }
+}
+
+/* ---- each call fails once --------------------------------------------------------------------- */
 
 /* Two processes of a machine and one without a reserve: the store goes away and comes back, slots
  * are given back, the machine boots. */
