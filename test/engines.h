@@ -93,7 +93,7 @@ __attribute__((unused)) static test_engine *engine_of(const char *kind, int numb
     return engine->status == 0 ? engine : NULL;
 }
 
-/* A port beside those of the engine, 1 to 3: a test may start other programs there (test/engine). */
+/* Another port than the engine uses, 1 to 3: a test may start other programs there (test/engine). */
 __attribute__((unused)) static int engine_spare_port(const test_engine *engine, int nth) {
     char path[sizeof engine->folder + 10];
     int port = 0;
