@@ -671,6 +671,114 @@ static void a_lost_reply_repeats_no_number(void **state) {
     closed(series);
 }
 
+/* ---- calls that fail ------------------------------------------------------------------------- */
+
+static int fails_in; /* how many calls of the clock and the store until one fails; 0: none */
+
+static bool fails(void) {
+    return fails_in > 0 && --fails_in == 0;
+}
+
+static int frail_wall(void *self, firn_time *now) {
+    return fails() ? FIRN_ECLOCK : simulated_wall(self, now);
+}
+
+static int not_done(firn_error *error) {
+    if (error != NULL) {
+        *error = (firn_error){.code = FIRN_ESTORE, .text = "injected: start it"};
+    }
+    return FIRN_ESTORE;
+}
+
+static int frail_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                         firn_error *error) {
+    return fails() ? not_done(error) : recorder_reserve(self, request, first, held, error);
+}
+
+static int frail_list(void *self, const char *ns, firn_visit *visit, void *context,
+                      firn_error *error) {
+    return fails() ? not_done(error) : recorder_list(self, ns, visit, context, error);
+}
+
+static int frail_now(void *self, firn_time *now, firn_error *error) {
+    (void)self;
+    *now = present(&world.clock);
+    return fails() ? not_done(error) : FIRN_OK;
+}
+
+static const firn_store_ops frail_ops = {.version = FIRN_STORE_OPS_VERSION,
+                                         .scheme = "frail",
+                                         .reserve = frail_reserve,
+                                         .give_back = recorder_give_back,
+                                         .list = frail_list,
+                                         .now = frail_now,
+                                         .close = recorder_close};
+
+static char numbers[100][FIRN_SERIES_SIZE]; /* that were issued */
+static size_t number_count;
+
+static void issue_two(firn_series *series, const char *at) {
+    const firn_time time = at != NULL ? time_of(at) : (firn_time){0};
+    firn_error error = {.code = FIRN_OK};
+    const int code =
+        firn_series_next(series, at != NULL ? &time : NULL, &numbers[number_count], 2, &error);
+    assert_true(code == FIRN_OK || (error.code == code && error.text[0] != '\0'));
+    number_count += code == FIRN_OK ? 2 : 0;
+}
+
+static void use_a_series(void) {
+    char text[FIRN_SERIES_SIZE];
+    firn_series *series = NULL;
+    clock_shows("2025-10-25T12:00:00Z");
+    const char *keys = DAILY " zone=Europe/Berlin late=1";
+    if (firn_series_open(&series, "frail", keys, world.store, &world.hands, NULL) != FIRN_OK) {
+        return;
+    }
+    issue_two(series, NULL);
+    (void)firn_series_peek(series, NULL, text, NULL);
+    (void)firn_series_advance(series, NULL, 50, NULL);
+    issue_two(series, NULL);
+    clock_shows("2025-10-26T12:00:00Z");
+    issue_two(series, NULL);
+    issue_two(series, "2025-10-25T12:00:00Z");
+    const firn_time today = time_of("2025-10-26T12:00:00Z");
+    (void)firn_series_prune(series, &today, NULL);
+    clock_shows("2025-10-25T21:59:59.5Z"); /* back, to just before midnight */
+    issue_two(series, NULL);
+    (void)firn_series_close(series, NULL);
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+static void each_call_may_fail(void **state) {
+    int met = 0;
+    for (bool reached = true; reached; met++) {
+        world_end(state);
+        assert_int_equal(world_new(state), 0);
+        firn_store_close(world.store);
+        assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
+        assert_int_equal(firn_store_wrap(&world.store, &frail_ops, &world.log, NULL), FIRN_OK);
+        world.hands.wall = frail_wall;
+        number_count = 0;
+        fails_in = met + 1;
+        use_a_series();
+        reached = fails_in == 0;
+        fails_in = 0;
+        clock_shows("2025-10-27T12:00:00Z");
+        firn_series *series = opened("frail", DAILY " zone=Europe/Berlin late=1");
+        issue_two(series, NULL);
+        assert_true(number_count >= 2);
+        closed(series);
+        qsort(numbers, number_count, sizeof numbers[0], by_text);
+        for (size_t i = 1; i < number_count; i++) {
+            assert_string_not_equal(numbers[i - 1], numbers[i]);
+        }
+    }
+    assert_in_range(met, 20, 200);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_new, world_end)
@@ -696,6 +804,7 @@ int main(void) {
         TEST(advancing_skips_counters),
         TEST(advancing_leaves_the_own_block),
         TEST(a_lost_reply_repeats_no_number),
+        TEST(each_call_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
