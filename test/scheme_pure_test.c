@@ -1052,6 +1052,11 @@ static void bad_rows_are_refused_in_one_line(void **state) {
         "time:41/min node:10 sequence:12", /* no such tick */
         "time:41/ node:23",
         "time:41/msx node:23",
+        "time:41/ms no{de:23",
+        "time:41/ms node=:23",
+        "time:41/ms 0y:23",
+        "time:41/ms 0x1:65 node:23", /* a constant of more than 64 bits */
+        "time:41/ms@@-40000-01-01T00:00:00Z node:23",
         "time:41/MS node:23",
         "time:41/ms@@ node:23",
         "time:41/ms@@yesterday node:23",
