@@ -327,155 +327,177 @@ static void schemes_are_read_as_before(void **state) {
 
 /* Texts that differ from an ID of a format in one thing, and the last and the first that its rules
  * allow. */
+static const struct {
+    const char *format, *text, *reason; /* reason: a part of it; NULL: not of this format */
+} neighbours[] = {
+    {"datadog-trace", "58780d800000000058afeac060ff3666", "32 zero bits"},
+    {"datadog-trace", "58780d800000000158afeac060ff3666", NULL},
+    {"datadog-trace", "58780d80000000000000000000000000", NULL},
+    {"datadog-trace", "38780d800000000058afeac060ff3666", NULL}, /* in 2000 */
+    {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0a", "hyphens"},
+    {"traceparent", "00-58780d800000000058afeac060ff3666-b7ad6b7169203331-03", "hyphens"},
+    {"traceparent", "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", "hyphens"},
+    {"traceparent", "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.more", NULL},
+    {"traceparent", "00.0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", NULL},
+    {"traceparent", "00-0af7651916cd43dd8448eb211c80319c.b7ad6b7169203331-01", NULL},
+    {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331.01", NULL},
+    {"traceparent", "0g-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", NULL},
+    {"traceparent", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", NULL},
+    {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333/-01", NULL},
+    {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0:", NULL},
+    {"upid", "user_2accvpp5guht4dts56je5a", "a time from 2005"},
+    {"upid", "user_zzzzzzzzguht4dts56je5a", "an unusual time"},
+    {"upid", "user-2accvpp5guht4dts56je5a", NULL},
+    {"upid", "us1r_2accvpp5guht4dts56je5a", NULL},
+    {"upid", "user_1accvpp5guht4dts56je5a", NULL},
+    {"upid", "user_2accvpp5guht4dts56je5b", NULL},
+    {"orderlyid", "order_00jc1gmm00000000000028t5cy4tqkff", "a time from 2020"},
+    {"orderlyid", "order_00jc1gmm00g00000000028t5cy4tqkff", "a time from 2020"}, /* rounded */
+    {"orderlyid", "order_00jc1gmm01000000000028t5cy4tqkff", NULL}, /* an unknown flag */
+    {"orderlyid", "order_02vv8peg00000000000028t5cy4tqkff", NULL}, /* in 2045 */
+    {"orderlyid", "order_00jc1gmm00000000000028t5cy4tqkfu", NULL}, /* no u in base32 */
+    {"orderlyid", "o_00jc1gmm00000000000028t5cy4tqkffff", NULL},
+    {"orderlyid", "Order_00jc1gmm00000000000028t5cy4tqkff", NULL},
+    {"orderlyid", "{rder_00jc1gmm00000000000028t5cy4tqkff", NULL},
+    {"orderlyid", "ord.r_00jc1gmm00000000000028t5cy4tqkff", NULL},
+    {"orderlyid", "order_00jc1gmm00000000000028t5cy4tqkf", NULL},
+    {"orderlyid", "abcdefghijklmnopqrstuvwxyzabcde_00jc1gmm00000000000028t5cy4tqkff",
+     "a time from 2020"}, /* 31 characters are the most */
+    {"orderlyid", "abcdefghijklmnopqrstuvwxyzabcdef_00jc1gmm00000000000028t5cy4tqkff", NULL},
+    {"orderlyid", "shipment_00jc1gmqww0000801zzzzzzzzzzzzzzz-a0f4", "the checksum"},
+    {"orderlyid", "shipment_00jc1gmqww0000801zzzzzzzzzzzzzzz-a0f5", NULL},
+    {"orderlyid", "shipments_00jc1gmqww0000801zzzzzzzzzzzzzzz-a0f4", NULL},
+    {"orderlyid", "shipment_00jc1gmqww0000801zzzzzzzzzzzzzzz-a0fu", NULL},
+    {"orderlyid", "shipment_00jc1gmqww0000801zzzzzzzzzzzzzzz.a0f4", NULL},
+    {"stripe", "cus_NffrFeUfNV2Hi", "an object of Stripe"},
+    {"stripe", "sk_test_NffrFeUfNV2Hi", "keep it secret"},
+    {"stripe", "rk_test_NffrFeUfNV2Hi", "keep it secret"},
+    {"stripe", "whsec_NffrFeUfNV2Hi", "keep it secret"},
+    {"stripe", "cus_abcdefghijklm", NULL}, /* neither a digit nor a capital */
+    {"stripe", "cuz_NffrFeUfNV2Hi", NULL},
+    {"stripe", "sk_NffrFeUfNV2Hi", NULL},
+    {"stripe", "sub_schedule_NffrFeUfNV2Hi", NULL},
+    {"stripe", "cus_NffrFeU", NULL}, /* 7 characters */
+    {"prefixed", "job_2NqvYj6gIdB7vnHJ7", "a prefix"},
+    {"prefixed", "job_2NqvYj6gIdB7v", NULL}, /* 13 characters */
+    {"prefixed", "job_NqvYjgIdBvnHJabc", NULL},
+    {"prefixed", "Job_2NqvYj6gIdB7vnHJ7", NULL},
+    {"prefixed", "{ob_2NqvYj6gIdB7vnHJ7", NULL},
+    {"prefixed", "j.b_2NqvYj6gIdB7vnHJ7", NULL},
+    {"prefixed", "job_2NqvYj6g-dB7vnHJ7", NULL},
+    {"prefixed", "cus_NffrFeUfNV2HiNffrF", NULL}, /* Stripe's */
+    {"prefixed",
+     "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk_2NqvYj6gIdB7vnHJ7",
+     "a prefix"}, /* 63 characters are the most */
+    {"prefixed",
+     "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl_2NqvYj6gIdB7vnHJ7", NULL},
+    {"julid", "01KX8P4GSV007G000000000005", "a counter below 16"}, /* 15 */
+    {"julid", "01KX8P4GSV0080000000000005", NULL},
+    {"julid", "01KX8P4GSV001G000000000000", NULL}, /* no random bits */
+    {"julid", "024W9C1E00001G000000000005", NULL}, /* in 2045 */
+    {"puid", "he5fps6l1w3a2504cdg8ut8e", "hex digits of a machine"},
+    {"puid", "he5fps6l1w3a2504cgg8ut8e", NULL},
+    {"puid", "he5fps6l1w3a2504cdzzzzzz", NULL}, /* 2 * 10^9 ns */
+    {"puid", "0e5fps6l1w3a2504cdg8ut8e", NULL}, /* in 1971 */
+    {"cuid1", "ch72gsb320000udocl363eofy", "the c"},
+    {"cuid1", "dh72gsb320000udocl363eofy", NULL},
+    {"cuid1", "c072gsb320000udocl363eofy", NULL}, /* in 1970 */
+    {"instagram-code", "AAAAAAAAAAB", "a time from 2011"},
+    {"instagram-code", "P__________", NULL}, /* 2^64 - 1: in 2081 */
+    {"instagram-code", "QAAAAAAAAAA", NULL}, /* 2^64 */
+    {"cuid2", "tz4a98xxat96iws9zmbrgj3a", "a letter first"},
+    {"cuid2", "1z4a98xxat96iws9zmbrgj3a", NULL},
+    {"cuid2", "tzdaqwxxatpriwsnzmbrgjga", NULL},
+    {"cuid2", "t12345678901234567890123", NULL},
+    {"base64-uuid", "AWneCm3kdNegTURoqtnRaw", "22 base64 digits"},
+    {"base64-uuid", "AWneCm3kdNegTURoqtnRaw==", "22 base64 digits"},
+    {"base64-uuid", "AWneCm3kdNegTURoqtnRaw=", NULL},
+    {"base64-uuid", "AWneCm3kdNegTURoqtnRaw=A", NULL},
+    {"base64-uuid", "AWneCm3kdNegTURoqtnRax", NULL}, /* 4 bits too many */
+    {"base64-uuid", "AWneCm3kdNegTURoqtnRa=", NULL},
+    {"base64-uuid", "AWneCm3kd=egTURoqtnRaw", NULL},
+    {"base64-uuid", "AWzr7PyQc/2I6DyMvI/kmw", "22 base64 digits"},
+    {"base64-uuid", "AWzr7PyQc_2I6DyMvI_kmw", "22 base64 digits"},
+    {"base64-uuid", "AWzr7PyQc_2I6DyMvI/kmw", NULL}, /* of two alphabets */
+    {"base64-uuid", "AWzr7PyQc-2I6DyMvI+kmw", NULL},
+    {"uuid-ncname", "HAX8i4nmwzDjE3AwMBzmPJ", "an NCName of a UUID, version 7, with a time"},
+    {"uuid-ncname", "HAF7SFYTZWDGDRRG4BQGAOOMPJ", "an NCName of a UUID, version 7, with a time"},
+    {"uuid-ncname", "HAX8i4nmwzDjE3AwMBzmPA", NULL}, /* variant 0 */
+    {"uuid-ncname", "JAX8i4nmwzDjE3AwMBzmPJ", NULL}, /* version 9 */
+    {"uuid-ncname", "H3RrXaX7uTM6qdwrXwpC6_J", "an NCName of a UUID, version 7, with a time"},
+    {"uuid-ncname", "H3RrXaX7uTM6qdwrXwp_C6J", NULL},
+    {"ncs-uuid", "333a2276-0000-0000-0d00-00809c000000", "a family of NCS"},
+    {"ncs-uuid", "333a2276-0000-0001-0d00-00809c000000", "reserved bits"},
+    {"ncs-uuid", "333a2276-0000-0000-7d00-00809c000000", "no family"},
+    {"ncs-uuid", "333a2276-0000-0000-8d00-00809c000000", NULL},
+    {"ncs-uuid", "00000000-0000-0000-0d00-00809c000000", "its time"},
+    {"sqids", "86Rf07", "these integers"}, /* 1 2 3 */
+    {"sqids", "86Rf08", NULL},
+    {"sqids", "8zzzzzzzzzzzzzzzzzz", NULL},      /* above 2^53 */
+    {"sqids", "ABARpJzdz9", "these integers"},   /* 2^53 - 1 */
+    {"sqids", "pup591lWlB", NULL},               /* 2^53 */
+    {"sqids", "86Rf07xd4zBm", "these integers"}, /* with letters that make it longer */
+    {"hashids", "o2fXhV", "these integers"},
+    {"hashids", "o2fXhW", NULL},
+    {"hashids", "lEW77X7g527", "these integers"}, /* 2^53 - 1 */
+    {"hashids", "mNWyy8yjQYE", NULL},             /* 2^53 */
+    {"hashids", "occc", NULL},                    /* a separator that separates nothing */
+    {"hashids", "ogcgcgcgcgcgcgcgcgc", NULL},
+    {"epoch-s", "1000000000", "a time from 2001"},
+    {"epoch-s", "0999999999", NULL},
+    {"epoch-s", "2366841599", "a time from 2001"},
+    {"epoch-s", "2366841600", NULL},
+    {"epoch-ns", "2366841599999999999", "a time from 2001"},
+    {"epoch-ns", "2366841600000000000", NULL},
+    {"epoch-ns", "0999999999999999999", NULL},
+    {"linkedin", "6422861848709726123", "a time from 2005"},
+    {"linkedin", "4000000000000000000", NULL}, /* in 2000 */
+    {"linkedin", "9300000000000000000", NULL}, /* above 2^63 */
+    {"snowid", "151819733950271234", "a time from 2024"},
+    {"snowid", "2779877328175104000", NULL}, /* in 2045 */
+    {"snowid", "051819733950271234", NULL},
+    {"integer", "0", "decimal digits"},
+    {"integer", "-1", NULL},
+};
+
 static void one_wrong_character_is_noticed(void **state) {
-    static const struct {
-        const char *format, *text, *reason; /* reason: a part of it; NULL: not of this format */
-    } cases[] = {
-        {"datadog-trace", "58780d800000000058afeac060ff3666", "32 zero bits"},
-        {"datadog-trace", "58780d800000000158afeac060ff3666", NULL},
-        {"datadog-trace", "58780d80000000000000000000000000", NULL},
-        {"datadog-trace", "38780d800000000058afeac060ff3666", NULL}, /* in 2000 */
-        {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0a", "hyphens"},
-        {"traceparent", "00-58780d800000000058afeac060ff3666-b7ad6b7169203331-03", "hyphens"},
-        {"traceparent", "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", "hyphens"},
-        {"traceparent", "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.more", NULL},
-        {"traceparent", "00.0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", NULL},
-        {"traceparent", "00-0af7651916cd43dd8448eb211c80319c.b7ad6b7169203331-01", NULL},
-        {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331.01", NULL},
-        {"traceparent", "0g-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", NULL},
-        {"traceparent", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", NULL},
-        {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333/-01", NULL},
-        {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0:", NULL},
-        {"upid", "user_2accvpp5guht4dts56je5a", "a time from 2005"},
-        {"upid", "user_zzzzzzzzguht4dts56je5a", "an unusual time"},
-        {"upid", "user-2accvpp5guht4dts56je5a", NULL},
-        {"upid", "us1r_2accvpp5guht4dts56je5a", NULL},
-        {"upid", "user_1accvpp5guht4dts56je5a", NULL},
-        {"upid", "user_2accvpp5guht4dts56je5b", NULL},
-        {"orderlyid", "order_00jc1gmm00000000000028t5cy4tqkff", "a time from 2020"},
-        {"orderlyid", "order_00jc1gmm00g00000000028t5cy4tqkff", "a time from 2020"}, /* rounded */
-        {"orderlyid", "order_00jc1gmm01000000000028t5cy4tqkff", NULL}, /* an unknown flag */
-        {"orderlyid", "order_02vv8peg00000000000028t5cy4tqkff", NULL}, /* in 2045 */
-        {"orderlyid", "order_00jc1gmm00000000000028t5cy4tqkfu", NULL}, /* no u in base32 */
-        {"orderlyid", "o_00jc1gmm00000000000028t5cy4tqkffff", NULL},
-        {"orderlyid", "Order_00jc1gmm00000000000028t5cy4tqkff", NULL},
-        {"orderlyid", "{rder_00jc1gmm00000000000028t5cy4tqkff", NULL},
-        {"orderlyid", "ord.r_00jc1gmm00000000000028t5cy4tqkff", NULL},
-        {"orderlyid", "order_00jc1gmm00000000000028t5cy4tqkf", NULL},
-        {"orderlyid", "abcdefghijklmnopqrstuvwxyzabcde_00jc1gmm00000000000028t5cy4tqkff",
-         "a time from 2020"}, /* 31 characters are the most */
-        {"orderlyid", "abcdefghijklmnopqrstuvwxyzabcdef_00jc1gmm00000000000028t5cy4tqkff", NULL},
-        {"orderlyid", "shipment_00jc1gmqww0000801zzzzzzzzzzzzzzz-a0f4", "the checksum"},
-        {"orderlyid", "shipment_00jc1gmqww0000801zzzzzzzzzzzzzzz-a0f5", NULL},
-        {"orderlyid", "shipments_00jc1gmqww0000801zzzzzzzzzzzzzzz-a0f4", NULL},
-        {"orderlyid", "shipment_00jc1gmqww0000801zzzzzzzzzzzzzzz-a0fu", NULL},
-        {"orderlyid", "shipment_00jc1gmqww0000801zzzzzzzzzzzzzzz.a0f4", NULL},
-        {"stripe", "cus_NffrFeUfNV2Hi", "an object of Stripe"},
-        {"stripe", "sk_test_NffrFeUfNV2Hi", "keep it secret"},
-        {"stripe", "rk_test_NffrFeUfNV2Hi", "keep it secret"},
-        {"stripe", "whsec_NffrFeUfNV2Hi", "keep it secret"},
-        {"stripe", "cus_abcdefghijklm", NULL}, /* neither a digit nor a capital */
-        {"stripe", "cuz_NffrFeUfNV2Hi", NULL},
-        {"stripe", "sk_NffrFeUfNV2Hi", NULL},
-        {"stripe", "sub_schedule_NffrFeUfNV2Hi", NULL},
-        {"stripe", "cus_NffrFeU", NULL}, /* 7 characters */
-        {"prefixed", "job_2NqvYj6gIdB7vnHJ7", "a prefix"},
-        {"prefixed", "job_2NqvYj6gIdB7v", NULL}, /* 13 characters */
-        {"prefixed", "job_NqvYjgIdBvnHJabc", NULL},
-        {"prefixed", "Job_2NqvYj6gIdB7vnHJ7", NULL},
-        {"prefixed", "{ob_2NqvYj6gIdB7vnHJ7", NULL},
-        {"prefixed", "j.b_2NqvYj6gIdB7vnHJ7", NULL},
-        {"prefixed", "job_2NqvYj6g-dB7vnHJ7", NULL},
-        {"prefixed", "cus_NffrFeUfNV2HiNffrF", NULL}, /* Stripe's */
-        {"prefixed",
-         "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk_2NqvYj6gIdB7vnHJ7",
-         "a prefix"}, /* 63 characters are the most */
-        {"prefixed",
-         "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl_2NqvYj6gIdB7vnHJ7",
-         NULL},
-        {"julid", "01KX8P4GSV007G000000000005", "a counter below 16"}, /* 15 */
-        {"julid", "01KX8P4GSV0080000000000005", NULL},
-        {"julid", "01KX8P4GSV001G000000000000", NULL}, /* no random bits */
-        {"julid", "024W9C1E00001G000000000005", NULL}, /* in 2045 */
-        {"puid", "he5fps6l1w3a2504cdg8ut8e", "hex digits of a machine"},
-        {"puid", "he5fps6l1w3a2504cgg8ut8e", NULL},
-        {"puid", "he5fps6l1w3a2504cdzzzzzz", NULL}, /* 2 * 10^9 ns */
-        {"puid", "0e5fps6l1w3a2504cdg8ut8e", NULL}, /* in 1971 */
-        {"cuid1", "ch72gsb320000udocl363eofy", "the c"},
-        {"cuid1", "dh72gsb320000udocl363eofy", NULL},
-        {"cuid1", "c072gsb320000udocl363eofy", NULL}, /* in 1970 */
-        {"instagram-code", "AAAAAAAAAAB", "a time from 2011"},
-        {"instagram-code", "P__________", NULL}, /* 2^64 - 1: in 2081 */
-        {"instagram-code", "QAAAAAAAAAA", NULL}, /* 2^64 */
-        {"cuid2", "tz4a98xxat96iws9zmbrgj3a", "a letter first"},
-        {"cuid2", "1z4a98xxat96iws9zmbrgj3a", NULL},
-        {"cuid2", "tzdaqwxxatpriwsnzmbrgjga", NULL},
-        {"cuid2", "t12345678901234567890123", NULL},
-        {"base64-uuid", "AWneCm3kdNegTURoqtnRaw", "22 base64 digits"},
-        {"base64-uuid", "AWneCm3kdNegTURoqtnRaw==", "22 base64 digits"},
-        {"base64-uuid", "AWneCm3kdNegTURoqtnRaw=", NULL},
-        {"base64-uuid", "AWneCm3kdNegTURoqtnRaw=A", NULL},
-        {"base64-uuid", "AWneCm3kdNegTURoqtnRax", NULL}, /* 4 bits too many */
-        {"base64-uuid", "AWneCm3kdNegTURoqtnRa=", NULL},
-        {"base64-uuid", "AWneCm3kd=egTURoqtnRaw", NULL},
-        {"base64-uuid", "AWzr7PyQc/2I6DyMvI/kmw", "22 base64 digits"},
-        {"base64-uuid", "AWzr7PyQc_2I6DyMvI_kmw", "22 base64 digits"},
-        {"base64-uuid", "AWzr7PyQc_2I6DyMvI/kmw", NULL}, /* of two alphabets */
-        {"base64-uuid", "AWzr7PyQc-2I6DyMvI+kmw", NULL},
-        {"uuid-ncname", "HAX8i4nmwzDjE3AwMBzmPJ", "an NCName of a UUID, version 7, with a time"},
-        {"uuid-ncname", "HAF7SFYTZWDGDRRG4BQGAOOMPJ",
-         "an NCName of a UUID, version 7, with a time"},
-        {"uuid-ncname", "HAX8i4nmwzDjE3AwMBzmPA", NULL}, /* variant 0 */
-        {"uuid-ncname", "JAX8i4nmwzDjE3AwMBzmPJ", NULL}, /* version 9 */
-        {"uuid-ncname", "H3RrXaX7uTM6qdwrXwpC6_J", "an NCName of a UUID, version 7, with a time"},
-        {"uuid-ncname", "H3RrXaX7uTM6qdwrXwp_C6J", NULL},
-        {"ncs-uuid", "333a2276-0000-0000-0d00-00809c000000", "a family of NCS"},
-        {"ncs-uuid", "333a2276-0000-0001-0d00-00809c000000", "reserved bits"},
-        {"ncs-uuid", "333a2276-0000-0000-7d00-00809c000000", "no family"},
-        {"ncs-uuid", "333a2276-0000-0000-8d00-00809c000000", NULL},
-        {"ncs-uuid", "00000000-0000-0000-0d00-00809c000000", "its time"},
-        {"sqids", "86Rf07", "these integers"}, /* 1 2 3 */
-        {"sqids", "86Rf08", NULL},
-        {"sqids", "8zzzzzzzzzzzzzzzzzz", NULL},      /* above 2^53 */
-        {"sqids", "ABARpJzdz9", "these integers"},   /* 2^53 - 1 */
-        {"sqids", "pup591lWlB", NULL},               /* 2^53 */
-        {"sqids", "86Rf07xd4zBm", "these integers"}, /* with letters that make it longer */
-        {"hashids", "o2fXhV", "these integers"},
-        {"hashids", "o2fXhW", NULL},
-        {"hashids", "lEW77X7g527", "these integers"}, /* 2^53 - 1 */
-        {"hashids", "mNWyy8yjQYE", NULL},             /* 2^53 */
-        {"hashids", "occc", NULL},                    /* a separator that separates nothing */
-        {"hashids", "ogcgcgcgcgcgcgcgcgc", NULL},
-        {"epoch-s", "1000000000", "a time from 2001"},
-        {"epoch-s", "0999999999", NULL},
-        {"epoch-s", "2366841599", "a time from 2001"},
-        {"epoch-s", "2366841600", NULL},
-        {"epoch-ns", "2366841599999999999", "a time from 2001"},
-        {"epoch-ns", "2366841600000000000", NULL},
-        {"epoch-ns", "0999999999999999999", NULL},
-        {"linkedin", "6422861848709726123", "a time from 2005"},
-        {"linkedin", "4000000000000000000", NULL}, /* in 2000 */
-        {"linkedin", "9300000000000000000", NULL}, /* above 2^63 */
-        {"snowid", "151819733950271234", "a time from 2024"},
-        {"snowid", "2779877328175104000", NULL}, /* in 2045 */
-        {"snowid", "051819733950271234", NULL},
-        {"integer", "0", "decimal digits"},
-        {"integer", "-1", NULL},
-    };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof neighbours / sizeof neighbours[0]; i++) {
         firn_match matches[FIRN_MATCHES_MAX];
-        const char *text = cases[i].text;
+        const char *text = neighbours[i].text;
         const size_t count = firn_recognize(matches, NULL, text, strlen(text));
-        const firn_match *match = match_of(matches, count, cases[i].format);
-        if ((match != NULL) != (cases[i].reason != NULL)) {
+        const firn_match *match = match_of(matches, count, neighbours[i].format);
+        if ((match != NULL) != (neighbours[i].reason != NULL)) {
             fail_msg("%s is%s recognised as %s", text, match == NULL ? " not" : "",
-                     cases[i].format);
+                     neighbours[i].format);
         }
-        if (match != NULL && strstr(match->reason, cases[i].reason) == NULL) {
-            fail_msg("%s: '%s', expected '%s'", text, match->reason, cases[i].reason);
+        if (match != NULL && strstr(match->reason, neighbours[i].reason) == NULL) {
+            fail_msg("%s: '%s', expected '%s'", text, match->reason, neighbours[i].reason);
         }
     }
+}
+
+/* Every character replaced by others before, between and after the digits and letters. */
+static void all_neighbours_are_read_or_refused(void **state) {
+    static const char others[] = "/:@[`{_-0z";
+    char text[LINE_SIZE];
+    size_t read = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof neighbours / sizeof neighbours[0]; i++) {
+        const size_t length = strlen(neighbours[i].text);
+        for (size_t at = 0; at < length * (sizeof others - 1); at++) {
+            firn_match matches[FIRN_MATCHES_MAX];
+            strcpy(text, neighbours[i].text);
+            text[at / (sizeof others - 1)] = others[at % (sizeof others - 1)];
+            const size_t count = firn_recognize(matches, NULL, text, length);
+            assert_true(count <= FIRN_MATCHES_MAX);
+            for (size_t j = 0; j < count; j++) {
+                assert_true(matches[j].reason[0] != '\0' && matches[j].count <= FIRN_MATCH_FIELDS);
+            }
+            read += count > 0;
+        }
+    }
+    assert_true(read > 1000);
 }
 
 static void flags_and_times_are_shown(void **state) {
@@ -612,6 +634,7 @@ int main(void) {
         TEST("the page lists the owners of numbers", the_page_lists_the_owners),
         TEST("the page has the present confusion matrix", the_page_says_what_is_taken_for_what),
         TEST("one wrong character is noticed", one_wrong_character_is_noticed),
+        TEST("all neighbours are read or refused", all_neighbours_are_read_or_refused),
         TEST("flags and times are shown", flags_and_times_are_shown),
         TEST("hostile texts have no format", hostile_texts_have_no_format),
         TEST("a number too big for its alphabet has no format",
