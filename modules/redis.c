@@ -107,6 +107,12 @@ static bool take_records(redis_store *store, firn_records *out, redisReply *cons
     return read;
 }
 
+static int damaged(const redis_store *store, const char *ns, const char *key, firn_error *error) {
+    return module_fail(error, FIRN_ESTORE,
+                       "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'",
+                       ns, key, store->prefix, ns);
+}
+
 static int unreadable(const redis_store *store, int code, firn_error *error) {
     return module_fail(error, code,
                        "store %.60s sent an answer that cannot be read: name a Redis server",
@@ -129,10 +135,7 @@ static int redis_read(void *self, firn_records *seen, bool surely, firn_error *e
     if (reply->elements != READ_TEXTS) {
         code = unreadable(store, FIRN_ESTORE, error);
     } else if (!take_records(store, seen, reply->element)) {
-        code =
-            module_fail(error, FIRN_ESTORE,
-                        "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'",
-                        seen->ns, seen->key, store->prefix, seen->ns);
+        code = damaged(store, seen->ns, seen->key, error);
     }
     freeReplyObject(reply);
     return code;
@@ -338,10 +341,7 @@ static int visit_part(const redis_store *store, const redisReply *part, const ch
         if (!readable || !redis_is_text(layout) || !redis_is_text(high) || !redis_is_text(grant) ||
             !redis_is_text(note) || !redis_read_slot(&holding.mark.high, high) ||
             !module_uint64(&holding.mark.grant, grant->str, grant->len)) {
-            return module_fail(
-                error, FIRN_ESTORE,
-                "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'", ns,
-                keys[i], store->prefix, ns);
+            return damaged(store, ns, keys[i], error);
         }
         int code = visit(context, &holding);
         if (code != FIRN_OK) {

@@ -271,18 +271,17 @@ static int zookeeper_list(void *handle, const char *ns, firn_visit *visit, void 
 
 /* Writes the root's own data again, which may be another program's. */
 static int touch_root(zookeeper_store *store, firn_time *now) {
-    zookeeper_call *was = NULL, *call = zk_call(2);
-    int code = call != NULL ? zk_read(&was, store, store->root) : ZSYSTEMERROR;
-    int queued = code == ZOK ? zoo_aset(store->handle, store->root, was->data, was->length,
-                                        was->stat.version, zk_on_stat, call)
-                             : code;
-    if (call != NULL && code == ZOK) {
-        code = zk_answer(store, call, queued);
+    zookeeper_call *was = NULL, *call = NULL;
+    int code = zk_read(&was, store, store->root);
+    if (code == ZOK && (call = zk_call(2)) == NULL) {
+        code = ZSYSTEMERROR;
+    }
+    if (code == ZOK) {
+        code = zk_answer(store, call,
+                         zoo_aset(store->handle, store->root, was->data, was->length,
+                                  was->stat.version, zk_on_stat, call));
         now->sec = call->stat.mtime / 1000;
         now->ns = (int32_t)(call->stat.mtime % 1000 * 1000000);
-        zk_leave(call);
-    } else if (call != NULL) {
-        call->holders = 1;
         zk_leave(call);
     }
     if (was != NULL) {
