@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MINUTE_MS INT64_C(60000)
-#define LOCAL_MS   10000 /* a block of a reserve lasts so long */
-#define LOCAL_STEP 10    /* and the first one has so many integers */
-#define RETRY_MS  200 /* between fetches ahead of need while the store is down */
+#define MINUTE_MS  INT64_C(60000)
+#define LOCAL_MS   5000 /* a block of a reserve lasts this time, at most four times as long */
+#define LOCAL_STEP 10   /* integers of the first one */
+#define RETRY_MS   200  /* between fetches ahead of need while the store is down */
 
 /* A block of slots. */
 typedef struct slot_block {
@@ -91,7 +91,7 @@ int64_t firn__segment_local_step(int64_t step, int64_t age_ms) {
     if (age_ms < LOCAL_MS) {
         return step > FIRN__STEP_MAX / 2 ? step : step * 2;
     }
-    return age_ms < MINUTE_MS || step / 2 < LOCAL_STEP ? step : step / 2;
+    return age_ms < 4 * LOCAL_MS || step / 2 < LOCAL_STEP ? step : step / 2;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -137,10 +137,8 @@ static int make_shelf(firn_segment *segment, firn_error *error) {
 
 static int make_stock(firn_segment *segment, firn_error *error) {
     char note[FIRN_NOTE_SIZE];
-    const firn_request names = {.ns = segment->ns,
-                                .layout = segment->layout,
-                                .key = segment->key,
-                                .note = segment->note};
+    const firn_request names = {
+        .ns = segment->ns, .layout = segment->layout, .key = segment->key, .note = segment->note};
     snprintf(note, sizeof note, "reserve: %.110s", segment->note);
     strcpy(segment->note, note);
     return firn__stock_make(&segment->stock, &names, &segment->keys.reserve, segment->store,
@@ -688,7 +686,7 @@ int firn__segment_advance(firn_segment *segment, int64_t from, int64_t guard, in
                           "integers of %s go up to end=%" PRId64 ", not to %" PRId64, segment->ns,
                           segment->keys.end, from);
     }
-    /* What is in the reserve may be below. */
+    /* Integers in the reserve may be below. */
     int code = segment->stock != NULL ? firn__stock_drop(segment->stock, false, error) : FIRN_OK;
     if (code != FIRN_OK) {
         return code;

@@ -27,8 +27,8 @@ int firn__name_check(const char *name, const char *owner, firn_error *error);
  * 000 000; under 30 min it stays; else it is halved, unless that is below the least. */
 int64_t firn__segment_next_step(int64_t step, int64_t least, int64_t age_ms);
 
-/* The same for blocks of a reserve, which cost no round trip: under 10 s, and over 1 min, down to
- * 10. So a process that is killed loses what it uses in some seconds. */
+/* The same for blocks of a reserve, which cost no round trip: under 5 s, and over 20 s, down to 10.
+ * So a process that is killed loses what it uses in some seconds. */
 int64_t firn__segment_local_step(int64_t step, int64_t age_ms);
 
 /* Where a segment's slots are, if not under the name of an integer. */

@@ -44,12 +44,10 @@ static int read_pair(firn__segment_keys *keys, const firn__pair *pair, firn_erro
                    {"offset", &keys->offset, 1, 65535},
                    {"start", &keys->start, 0, FIRN_SLOT_MAX - 1},
                    {"end", &keys->end, 1, FIRN_SLOT_MAX - 1},
-                   {"reserve_most", &keys->reserve.most, 100, 1000000000}};
-    static const char *const names[] = {"kind",         "step",         "increment",
-                                        "offset",       "start",        "end",
-                                        "adapt",        "reserve",      "reserve_path",
-                                        "reserve_most", "reserve_trust", "unsafe",
-                                        NULL};
+                   {"max_reserve", &keys->reserve.most, 100, 1000000000}};
+    static const char *const names[] = {
+        "kind",    "step",         "increment",   "offset",        "start",  "end", "adapt",
+        "reserve", "reserve_path", "max_reserve", "reserve_trust", "unsafe", NULL};
     if (strcmp(pair->name, "kind") == 0) {
         return firn__choice_read(&keys->kind, "kind", pair->value, "serial ticket segment", error);
     }

@@ -77,8 +77,8 @@ typedef struct stock_witness {
 
 char *firn__stock_witness(char path[64], firn__stock *stock) {
     const char *ns = stock->file.ns;
-    const uint64_t sum = firn__hash(firn__hash(FIRN__HASH_START, ns, strlen(ns)), &stock->here,
-                                    sizeof stock->here);
+    const uint64_t sum =
+        firn__hash(firn__hash(FIRN__HASH_START, ns, strlen(ns)), &stock->here, sizeof stock->here);
     snprintf(path, 64, WITNESSES "/firn-%016" PRIx64, sum);
     return path;
 }
@@ -102,7 +102,7 @@ static int witness_open(firn__stock *stock, bool makes) {
     if (file < 0 && makes) {
         file = open(path, flags | O_CREAT | O_EXCL, 0600);
         if (file >= 0 && stat(stock->file.path, &database) == 0) {
-            (void)fchmod(file, database.st_mode & 0666); /* whoever may write the file */
+            (void)fchmod(file, database.st_mode & 0666); /* as the file itself */
         }
         file = file < 0 ? open(path, flags) : file; /* another process made it */
     }
@@ -208,8 +208,9 @@ int firn__stock_end(firn__stock *stock, int code) {
 }
 
 /* A loss of the file that shows here is written with the record, which is sound from then on: the
- * caller has dropped what is in doubt. The witness is never ahead of what is in hand, or a process
- * that is killed in between would lose it; nor behind what was dropped, which an older copy has. */
+ * caller has dropped integers in doubt. The witness is never ahead of the integers in hand, or a
+ * process that is killed in between would lose them. It is never at a record before a drop, which
+ * an older copy has. */
 int firn__stock_commit(firn__stock *stock, const firn_records *seen, firn__stock_record *record,
                        firn_error *error) {
     char note[FIRN_NOTE_SIZE];
@@ -233,9 +234,9 @@ int firn__stock_commit(firn__stock *stock, const firn_records *seen, firn__stock
         next.ns_losses = next.losses;
     }
     int code = lowers || dropped ? witness_set(stock, record, lowers, error) : FIRN_OK;
-    code = code == FIRN_OK ? file->driver->write(file->file, seen, &next, which, FIRN_VERB_RESERVE,
-                                                 error)
-                           : code;
+    code = code == FIRN_OK
+               ? file->driver->write(file->file, seen, &next, which, FIRN_VERB_RESERVE, error)
+               : code;
     code = firn__machine_end(&stock->file, code);
     if (code == FIRN_OK && dropped) { /* a copy of this process has nothing in hand */
         atomic_store_explicit(&file->life->instance, 1, memory_order_seq_cst);

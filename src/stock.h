@@ -12,15 +12,15 @@
 
 /* The record of a file. The integers in hand are mark.high .. ceiling - 1 and first .. end - 1. */
 typedef struct firn__stock_record {
-    bool twice;          /* a request of a refill in hand was sent more than once */
-    firn_mark mark;      /* the next integer, and the grant of the last process that took some */
-    int64_t ceiling;     /* end of the present block */
-    int64_t first, end;  /* the block after that; equal: none */
-    uint64_t grant;      /* of the last refill; 0: none, or it was given back */
-    uint64_t here;       /* digest of the machine, the file and the boot that wrote it */
-    uint64_t there;      /* digest of the shared store: its origin and its losses; 0: it had none */
-    uint64_t taken;      /* how many integers processes took, modulo 2^48 */
-    uint32_t epoch;      /* how often what was in hand was dropped */
+    bool twice;         /* a request of a refill in hand was sent more than once */
+    firn_mark mark;     /* the next integer, and the grant of the last process that took some */
+    int64_t ceiling;    /* end of the present block */
+    int64_t first, end; /* the block after that; equal: none */
+    uint64_t grant;     /* of the last refill; 0: none, or it was given back */
+    uint64_t here;      /* digest of the machine, the file and the boot that wrote it */
+    uint64_t there;     /* digest of the shared store: its origin and its losses; 0: it had none */
+    uint64_t taken;     /* how many integers processes took, modulo 2^48 */
+    uint32_t epoch;     /* how often what was in hand was dropped */
 } firn__stock_record;
 
 char *firn__stock_write(char note[FIRN_NOTE_SIZE], const firn__stock_record *record);
@@ -28,7 +28,7 @@ char *firn__stock_write(char note[FIRN_NOTE_SIZE], const firn__stock_record *rec
 bool firn__stock_read(firn__stock_record *record, const firn_mark *mark, const char *note);
 int64_t firn__stock_left(const firn__stock_record *record);
 
-/* What a segment says of its reserve. */
+/* The keys of a segment that concern its reserve. */
 typedef struct firn__stock_keys {
     int64_t reserve_ms; /* 0: none */
     int64_t most;       /* integers in hand of the machine, at most */
@@ -45,7 +45,7 @@ typedef struct firn__stock_wish {
 } firn__stock_wish;
 
 typedef struct firn__stock {
-    firn__machine file; /* open: library is not NULL */
+    firn__machine file;    /* open: library is not NULL */
     pthread_mutex_t *lock; /* in a page that a fork wipes */
     const firn_clock *clock;
     firn__stock_keys keys;
@@ -58,7 +58,7 @@ typedef struct firn__stock {
 typedef enum firn__stock_doubt {
     FIRN__STOCK_SURE,
     FIRN__STOCK_UNSURE, /* another boot, machine or file wrote it, or the witness is gone */
-    FIRN__STOCK_OLDER   /* the file is an older copy of itself */
+    FIRN__STOCK_OLDER   /* the file is an older copy */
 } firn__stock_doubt;
 
 /* ---- stock.c: the local file ------------------------------------------------------------------ */
@@ -89,7 +89,7 @@ int firn__stock_refill(firn__stock *stock, const firn__stock_wish *wish, firn_er
 int firn__stock_make(firn__stock **stock, const firn_request *names, const firn__stock_keys *keys,
                      firn_store *shared, const firn_clock *clock, firn_error *error);
 void firn__stock_free(firn__stock *stock);
-/* Takes integers: *mark is to be given back with. FIRN_EEND: none is left before `stop`, and the
+/* Takes integers; a give back needs *mark. FIRN_EEND: none is left before `stop`, and the
  * caller says so. FIRN_ESTORE: nothing is in hand and the store is away. Any thread. */
 int firn__stock_take(firn__stock *stock, const firn__stock_wish *wish, int64_t *first,
                      firn_mark *mark, firn_error *error);

@@ -22,7 +22,7 @@
 #define HOUR_MS     3600000
 #define RATE_MOST   INT64_C(1000000000000) /* integers an hour */
 #define TAKEN_MASK  UINT64_C(0xffffffffffff)
-#define TRIES       4                      /* refills and drops of one call */
+#define TRIES       4 /* refills and drops of one call */
 
 static int stock_away(const firn__stock *stock, const firn_error *why, firn_error *error) {
     return firn__fail(error, FIRN_ESTORE,
@@ -81,7 +81,7 @@ static int read_record(firn__stock *stock, firn__stock_record *record, firn_erro
 
 /* The record is read before the mark, and a record that has changed since says nothing: a process
  * of the machine may have given back. Of a store that lost reservations the integers in hand may be
- * granted again, by an advance that does not know of them, so they are dropped. */
+ * granted again, by an advance that has not seen them, so they are dropped. */
 int firn__stock_look(firn__stock *stock, firn_error *error) {
     firn__stock_record before, now;
     firn_records seen;
@@ -111,17 +111,18 @@ int firn__stock_look(firn__stock *stock, firn_error *error) {
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
-/* The rate is kept in a record of its own: {when it was measured, taken until then, rate}. */
+/* A separate record keeps the rate: {when it was measured, taken until then, rate}. */
 static int read_rate(firn__stock *stock, firn_records *seen, uint64_t rate[3], firn_error *error) {
     int code = firn__machine_begin(&stock->file, seen, "rate", error);
-    if (code == FIRN_OK && (!seen->key_known || sscanf(seen->note, "%" SCNx64 " %" SCNx64 " %" SCNx64,
-                                                       &rate[0], &rate[1], &rate[2]) != 3)) {
+    if (code == FIRN_OK &&
+        (!seen->key_known || sscanf(seen->note, "%" SCNx64 " %" SCNx64 " %" SCNx64, &rate[0],
+                                    &rate[1], &rate[2]) != 3)) {
         rate[0] = rate[1] = rate[2] = 0;
     }
     return code;
 }
 
-/* It rises at once, and falls as slowly as FADES_MS says. */
+/* A rate rises at once, and falls as slowly as FADES_MS says. */
 static int64_t next_rate(int64_t rate, int64_t taken, int64_t ms) {
     taken = taken < RATE_MOST ? taken : RATE_MOST;
     const int64_t latest = taken * HOUR_MS / ms < RATE_MOST ? taken * HOUR_MS / ms : RATE_MOST;
@@ -151,14 +152,14 @@ static int measure(firn__stock *stock, const firn__stock_record *record, int64_t
     return firn__machine_end(&stock->file, code);
 }
 
-/* What the machine uses in the time of its reserve, at the recent rate; at least a step, and at
- * most half of the maximum, since a refill comes when less is in hand, and fetches up to twice as
- * much. */
+/* As many as the machine uses in the time of its reserve, at the recent rate; at least a step, and
+ * at most half of the maximum, since a refill comes when less is in hand, and fetches up to twice
+ * as much. */
 static int64_t wanted_of(const firn__stock *stock, int64_t rate) {
     const firn__stock_keys *keys = &stock->keys;
     const int64_t most = keys->most / 2, least = keys->step < most ? keys->step : most;
-    const int64_t wanted = rate / HOUR_MS * keys->reserve_ms +
-                           rate % HOUR_MS * keys->reserve_ms / HOUR_MS;
+    const int64_t wanted =
+        rate / HOUR_MS * keys->reserve_ms + rate % HOUR_MS * keys->reserve_ms / HOUR_MS;
     return wanted < least ? least : wanted < most ? wanted : most;
 }
 
@@ -213,7 +214,7 @@ static int refuse_lower(firn__stock *stock, const firn_records *seen, firn__stoc
                ? firn_error_set(error, FIRN_EBACK, FIRN_CURE_ADVANCE,
                                 "the store of integer " FIRN__VALUE(
                                     "%s") " has lost reservations, since it grants %" PRId64
-                                          ", below the reserve of this machine",
+                                          ", which this machine had",
                                 stock->names.ns + 8, block->first)
                : code;
 }
@@ -379,14 +380,15 @@ static int take_once(firn__stock *stock, const firn__stock_wish *wish, stock_tru
 }
 
 static int refuse_stock(firn__stock *stock, const firn_error *why, firn_error *error) {
-    return firn__fail(error, FIRN_ESTORE,
-                      "the integers of %.60s in the reserve %.80s may be in use elsewhere, since it "
-                      "is of another boot, machine or place, and the store cannot be used (%.100s): "
-                      "start the store",
-                      stock->names.ns, stock->file.path, why->text);
+    return firn__fail(
+        error, FIRN_ESTORE,
+        "the integers of %.60s in the reserve %.80s may be in use elsewhere, since it "
+        "is of another boot, machine or place, and the store cannot be used (%.100s): "
+        "start the store",
+        stock->names.ns, stock->file.path, why->text);
 }
 
-/* What is in doubt is dropped if the store is there. */
+/* If the store is there, integers in doubt are dropped. */
 static int ask_store(firn__stock *stock, stock_trust *trust, firn_error *error) {
     firn_error why = {.text = "it did not answer"};
     if (!stock_is_paused(stock) && firn__stock_look(stock, &why) == FIRN_OK) {
@@ -488,7 +490,7 @@ static int drop_stock(firn__stock *stock, bool back, firn_error *error) {
     if (code == FIRN_OK && back && whole && from < last.high) {
         code = firn_store_give_back(stock->file.shared, stock->names.ns, stock->names.key, &last,
                                     from, error);
-        code = code == FIRN_EBUSY ? FIRN_OK : code; /* it is not the last any more */
+        code = code == FIRN_EBUSY ? FIRN_OK : code; /* another block came after this one */
     }
     return code;
 }

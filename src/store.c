@@ -375,9 +375,9 @@ bool firn__store_was_away(const char *url) {
     return split_url(engine, shown, url, NULL) == FIRN_OK && firn__store_is_paused(shown);
 }
 
-/* It is opened when it is first used, and until then at each use. */
+/* The store is opened when it is first used, and until then at each use. */
 static int open_later(firn_store **out, const char *url, const firn_store_options *options,
-                           firn_error *error) {
+                      firn_error *error) {
     char engine[32], shown[URL_SIZE];
     firn_store *store;
     int code = split_url(engine, shown, url, error);

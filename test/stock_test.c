@@ -20,8 +20,7 @@
 static firn_segment *killed[64];
 static size_t kills;
 
-static int try_integers(firn_segment **out, const char *path, const char *more,
-                        firn_error *error) {
+static int try_integers(firn_segment **out, const char *path, const char *more, firn_error *error) {
     char keys[900];
     snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s %s", path, more);
     return firn_segment_open(out, "orders", keys, world.store, &world.hands, error);
@@ -233,7 +232,7 @@ static void few_integers_make_a_small_reserve(void **state) {
 
 static void the_reserve_has_a_maximum(void **state) {
     (void)state;
-    firn_segment *segment = integers_of(file, "reserve_most=5000");
+    firn_segment *segment = integers_of(file, "max_reserve=5000");
     for (int i = 0; i < 300; i++) {
         assert_int_equal(drain(segment, 500), 500);
         pass(&world.clock, SECOND);
@@ -324,7 +323,7 @@ static void a_copy_issues_nothing(void **state) {
     gets(segment);
     away = false;
     pass(&world.clock, MINUTE);
-    gets(clone); /* of a block of its own */
+    gets(clone); /* of another block */
     assert_in_range(drain(segment, 5000), 5000, 5000);
     assert_in_range(drain(clone, 5000), 5000, 5000);
     nothing_twice();
@@ -525,9 +524,9 @@ static void a_store_that_cannot_declare_it_repeats_nothing_here(void **state) {
     work(segment, 2 * MINUTE, SECOND);
     const shown_stock before = in_hand(file);
     const firn_mark now = store_mark();
-    assert_int_equal(firn_store_give_back(world.log.real, "integer orders", "1", &now,
-                                          before.next - 15, NULL),
-                     FIRN_OK);
+    assert_int_equal(
+        firn_store_give_back(world.log.real, "integer orders", "1", &now, before.next - 15, NULL),
+        FIRN_OK);
     pass(&world.clock, MINUTE);
     drain(segment, 300);
     assert_int_not_equal(in_hand(file).end, before.end);
@@ -719,7 +718,7 @@ static void live(uint64_t *seed, firn_segment *each[LIVES], char copy[400], int 
     char path[400];
     snprintf(path, sizeof path, "%s%s", file, who >= 3 ? "2" : "");
     if (each[who] == NULL) {
-        each[who] = integers_of(path, "reserve=1min reserve_most=400 step=20");
+        each[who] = integers_of(path, "reserve=1min max_reserve=400 step=20");
     }
     switch (dice(seed, 24)) {
     case 0:

@@ -626,8 +626,9 @@ FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
  * changed. Any thread. */
 FIRN_API int firn_reserve_give_back(firn_gen *gen, firn_error *error);
 /* Visits each node of a reserve's file (NULL: the default one of the user), also one whose time is
- * over: its namespace, layout and key, and in `mark.high` the end of the machine's slots. Stops
- * if `visit` returns another value than 0, and returns it. Without the default file, visits nothing.
+ * over: its namespace, layout and key, and in `mark.high` the end of the machine's slots. Of
+ * integers, each block: the note is the first that nobody has, mark.high follows the last. Stops if
+ * `visit` returns another value than 0, and returns it. Without the default file, visits nothing.
  * FIRN_ESTORE: there is no file of this path. */
 FIRN_API int firn_reserve_list(const char *path, firn_visit *visit, void *context,
                                firn_error *error);
@@ -708,7 +709,7 @@ typedef struct firn_segment firn_segment;
 /* Opens a segment: integers that are unique under `key`, its name of 1..63 bytes of UTF-8. `keys`:
  * kind=serial (step 1), ticket (increment and offset) or segment (adaptive step), step=N,
  * increment=N, offset=N, start=N, end=N, adapt=0|1, and reserve=DURATION with reserve_path=,
- * reserve_most= and reserve_trust=. Close it before the store. FIRN_EUSAGE. */
+ * max_reserve= and reserve_trust=. Close it before the store. FIRN_EUSAGE. */
 FIRN_API int firn_segment_open(firn_segment **segment, const char *key, const char *keys,
                                firn_store *store, const firn_clock *clock, firn_error *error);
 /* The next integer. Any thread. FIRN_EEND: after `end`; FIRN_ESTORE; FIRN_EBACK: advance. */
