@@ -23,8 +23,8 @@ type Segment struct {
 	increment int64
 }
 
-// OpenSegment opens a segment. The keys are kind, step, increment, offset, start, end, adapt and those
-// of a reserve.
+// OpenSegment opens a segment. The keys are kind, step, increment, offset, start, end, adapt, reserve,
+// reserve_path, max_reserve and reserve_trust.
 func OpenSegment(key string, config Config) (*Segment, error) {
 	if err := checkVersion(); err != nil {
 		return nil, err
