@@ -32,12 +32,13 @@ ids=$TMPDIR/ids
 begin() {
     servers=$((${servers:-0} + 1))
     log=$TMPDIR/server.$servers.log
-    "$FIRN" serve --config "$TMPDIR/firn.ini" --store "$url" --resp none --http 127.0.0.1:0 --wait 60s \
+    "$FIRN" serve --config "$TMPDIR/firn.ini" --store "$url" --resp 127.0.0.1:0 --http 127.0.0.1:0 --wait 60s \
         >"$log" 2>&1 </dev/null &
     server=$!
     started="$started $server"
     await told_serving
     http=$(address_of http)
+    resp=$(address_of resp)
 }
 ready() {
     curl -sf "http://$http/readyz" >/dev/null
@@ -51,7 +52,7 @@ answers() {
     done
     [ "$failed" = 0 ]
 }
-# counts N: N requests for integers in turn, all answered
+# counts N: N requests for integers in turn, all answered; and as many from Redis clients
 integers=$TMPDIR/integers
 : >"$integers"
 counts() {
@@ -60,7 +61,8 @@ counts() {
         line=$(curl -sf -m 60 "http://$http/v1/segments/invoices") || failed=$((failed + 1))
         echo "$line" | jq -r '.ids[]' >>"$integers" 2>/dev/null
     done
-    [ "$failed" = 0 ]
+    ask_resp -r "$1" INCR invoices >>"$integers"
+    [ "$failed" = 0 ] && ! grep -q '[^0-9]' "$integers"
 }
 no_integer_twice() {
     [ -z "$(sort "$integers" | uniq -d)" ] && [ "$(wc -l <"$integers")" -ge "$1" ]
@@ -122,6 +124,6 @@ filled_again() {
 check "the server fills it again" await filled_again
 same "and notices no loss" 0 "$("$FIRN" nodes --store "$url" | grep -c 'lost reservations')"
 check "no ID is issued twice" none_twice 110
-check "no integer is issued twice" no_integer_twice 190
+check "no integer is issued twice" no_integer_twice 380
 stop_server TERM
 finish
