@@ -58,8 +58,8 @@ int64_t firn__stock_left(const firn__stock_record *record) {
     return (present > 0 ? present : 0) + record->end - record->first;
 }
 
-void firn__stock_empty(firn__stock_record *record) {
-    record->epoch++;
+void firn__stock_empty(const firn__stock *stock, firn__stock_record *record) {
+    record->epoch = (record->epoch > stock->epoch ? record->epoch : stock->epoch) + 1;
     record->ceiling = record->first = record->end = 0;
     record->grant = record->mark.grant = 0;
     record->twice = false;
@@ -87,7 +87,8 @@ static bool witness_read(int file, stock_witness *witness) {
     struct stat found;
     const ssize_t size = sizeof *witness;
     return file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
-           found.st_size == size && pread(file, witness, sizeof *witness, 0) == size;
+           found.st_size == size && pread(file, witness, sizeof *witness, 0) == size &&
+           witness->epoch < UINT32_MAX;
 }
 
 static bool is_earlier(const stock_witness *a, const stock_witness *b) {
@@ -154,6 +155,7 @@ static firn__stock_doubt judge(firn__stock *stock, const firn_records *seen,
     }
     const int file = witness_open(stock, false);
     const bool witnessed = witness_read(file, &seen_last);
+    stock->epoch = witnessed ? (uint32_t)seen_last.epoch : 0;
     if (file >= 0) {
         close(file);
     }
@@ -252,7 +254,7 @@ int firn__stock_close(firn__stock *stock, uint64_t grant, firn_error *error) {
     if (code != FIRN_OK || (grant != 0 && record.grant != grant) || !seen.key_known) {
         return code == FIRN_OK ? firn__stock_end(stock, FIRN_OK) : code;
     }
-    firn__stock_empty(&record);
+    firn__stock_empty(stock, &record);
     return firn__stock_commit(stock, &seen, &record, error);
 }
 

@@ -51,6 +51,7 @@ typedef struct firn__stock {
     firn__stock_keys keys;
     firn_request names; /* ns, layout, key and note of the shared store's record */
     uint64_t here;
+    uint32_t epoch;           /* of the witness when the record was last read */
     int64_t look_ms, tend_ms; /* nor is the shared store looked at, nor a refill sent, before */
 } firn__stock;
 
@@ -71,7 +72,7 @@ int firn__stock_commit(firn__stock *stock, const firn_records *seen, firn__stock
                        firn_error *error);
 int firn__stock_end(firn__stock *stock, int code);
 /* Nothing is in hand any more. */
-void firn__stock_empty(firn__stock_record *record);
+void firn__stock_empty(const firn__stock *stock, firn__stock_record *record);
 /* The same in the file, if its last refill is still `grant`, which 0 leaves open. */
 int firn__stock_close(firn__stock *stock, uint64_t grant, firn_error *error);
 int64_t firn__stock_now_ms(const firn__stock *stock);

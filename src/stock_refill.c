@@ -72,10 +72,10 @@ static firn_mark last_refill(const firn__stock_record *record) {
     return (firn_mark){record->first < record->end ? record->end : record->ceiling, record->grant};
 }
 
-static int read_record(firn__stock *stock, firn__stock_record *record, firn_error *error) {
+static int read_record(firn__stock *stock, firn__stock_record *record, firn__stock_doubt *doubt,
+                       firn_error *error) {
     firn_records seen;
-    firn__stock_doubt doubt;
-    int code = firn__stock_begin(stock, &seen, record, &doubt, error);
+    int code = firn__stock_begin(stock, &seen, record, doubt, error);
     return code == FIRN_OK ? firn__stock_end(stock, FIRN_OK) : code;
 }
 
@@ -84,26 +84,27 @@ static int read_record(firn__stock *stock, firn__stock_record *record, firn_erro
  * granted again, by an advance that has not seen them, so they are dropped. */
 int firn__stock_look(firn__stock *stock, firn_error *error) {
     firn__stock_record before, now;
+    firn__stock_doubt doubt;
     firn_records seen;
     uint64_t there;
-    int code = read_record(stock, &before, error);
+    int code = read_record(stock, &before, &doubt, error);
     code = code == FIRN_OK ? stock_known(stock, &seen, &there, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
     stock->look_ms = firn__stock_now_ms(stock) + EVERY_MS;
-    if (before.grant == 0) {
+    if (before.grant == 0 || doubt != FIRN__STOCK_SURE) { /* a copy proves nothing */
         return FIRN_OK;
     }
     const bool lost = firn__mark_is_lost(last_refill(&before), seen.mark);
     if (!lost && there == before.there) {
         return FIRN_OK;
     }
-    code = read_record(stock, &now, error);
+    code = read_record(stock, &now, &doubt, error);
     if (code != FIRN_OK || now.grant != before.grant) {
         return code;
     }
-    if (lost) { /* if the store cannot say so, it refuses as far as it knows */
+    if (there == before.there) { /* nobody has noticed the loss yet */
         (void)firn__machine_declare(stock->file.shared, NULL);
     }
     return firn__stock_close(stock, before.grant, error);
@@ -203,11 +204,18 @@ static bool put(firn__stock_record *record, const stock_block *block, int64_t le
     return true;
 }
 
+/* The mark of another machine's file may be of another store. */
+static void drop_doubtful(const firn__stock *stock, firn__stock_record *record,
+                          firn__stock_doubt doubt) {
+    firn__stock_empty(stock, record);
+    record->mark.high = doubt == FIRN__STOCK_UNSURE ? 0 : record->mark.high;
+}
+
 /* The block begins below what this machine had from the store: the store lost reservations after it
  * was looked at. */
 static int refuse_lower(firn__stock *stock, const firn_records *seen, firn__stock_record *record,
                         const stock_block *block, firn_error *error) {
-    firn__stock_empty(record);
+    firn__stock_empty(stock, record);
     int code = firn__stock_commit(stock, seen, record, error);
     (void)firn__machine_declare(stock->file.shared, NULL);
     return code == FIRN_OK
@@ -231,11 +239,12 @@ static int keep_block(firn__stock *stock, const stock_block *block, uint64_t bef
     }
     const bool changed = record.grant != before;
     const int64_t end = last_refill(&record).high;
-    if (!changed && (block->first < record.mark.high || block->first < end)) {
+    if (doubt != FIRN__STOCK_UNSURE && !changed &&
+        (block->first < record.mark.high || block->first < end)) {
         return refuse_lower(stock, &seen, &record, block, error);
     }
     if (doubt != FIRN__STOCK_SURE || record.there != block->there) {
-        firn__stock_empty(&record);
+        drop_doubtful(stock, &record, doubt);
     }
     if (put(&record, block, least)) {
         return firn__stock_commit(stock, &seen, &record, error);
@@ -276,10 +285,11 @@ static int fetch_block(firn__stock *stock, const firn__stock_wish *wish, int64_t
 
 int firn__stock_refill(firn__stock *stock, const firn__stock_wish *wish, firn_error *error) {
     firn__stock_record record;
+    firn__stock_doubt doubt;
     stock_block block = {0};
     int64_t rate = 0;
     int code = firn__stock_look(stock, error);
-    code = code == FIRN_OK ? read_record(stock, &record, error) : code;
+    code = code == FIRN_OK ? read_record(stock, &record, &doubt, error) : code;
     code = code == FIRN_OK ? measure(stock, &record, &rate, error) : code;
     if (code == FIRN_OK) {
         const int64_t count = 2 * wanted_of(stock, rate) - firn__stock_left(&record);
@@ -291,13 +301,14 @@ int firn__stock_refill(firn__stock *stock, const firn__stock_wish *wish, firn_er
 /* After a process took something. A failure shows when nothing is in hand. */
 static void tend_stock(firn__stock *stock, const firn__stock_wish *wish) {
     firn__stock_record record;
+    firn__stock_doubt doubt;
     int64_t rate = 0;
     const int64_t now_ms = firn__stock_now_ms(stock);
     if (now_ms < stock->tend_ms || stock_is_paused(stock)) {
         return;
     }
     stock->tend_ms = now_ms + EVERY_MS;
-    if (read_record(stock, &record, NULL) == FIRN_OK &&
+    if (read_record(stock, &record, &doubt, NULL) == FIRN_OK &&
         measure(stock, &record, &rate, NULL) == FIRN_OK && record.first == record.end &&
         firn__stock_left(&record) < wanted_of(stock, rate)) {
         const firn__stock_wish more = {.least = 1, .earliest = wish->earliest, .stop = wish->stop};
@@ -358,7 +369,7 @@ static int take_once(firn__stock *stock, const firn__stock_wish *wish, stock_tru
     }
     *verdict = weigh(stock, doubt, trust);
     if (*verdict == STOCK_EMPTY) {
-        firn__stock_empty(&record);
+        drop_doubtful(stock, &record, doubt);
         return firn__stock_commit(stock, &seen, &record, error);
     }
     if (*verdict == STOCK_TAKEN && !take_from(&record, wish, &from, &count)) {
@@ -485,7 +496,7 @@ static int drop_stock(firn__stock *stock, bool back, firn_error *error) {
     const firn_mark last = last_refill(&record);
     const int64_t from = record.first < record.end ? record.first : record.mark.high;
     const bool whole = doubt == FIRN__STOCK_SURE && !record.twice && record.grant != 0;
-    firn__stock_empty(&record);
+    firn__stock_empty(stock, &record);
     code = firn__stock_commit(stock, &seen, &record, error);
     if (code == FIRN_OK && back && whole && from < last.high) {
         code = firn_store_give_back(stock->file.shared, stock->names.ns, stock->names.key, &last,

@@ -381,6 +381,28 @@ static void an_older_file_that_is_put_back_issues_nothing(void **state) {
     ended(segment);
 }
 
+/* Its inode stays, and its witness is of an earlier record. */
+static void another_file_that_is_put_there_issues_nothing(void **state) {
+    char path[400];
+    (void)state;
+    snprintf(path, sizeof path, "%s/other.db", folder);
+    firn_segment *segment = integers(), *other = integers_of(path, "");
+    gets(segment);
+    gets(other);
+    ended(segment);
+    put_back(path);
+    away = true;
+    segment = integers();
+    gets_none(segment, FIRN_ESTORE, "may be in use elsewhere");
+    away = false;
+    pass(&world.clock, MINUTE);
+    drain(segment, 3000);
+    drain(other, 3000);
+    nothing_twice();
+    kill_integers(other);
+    ended(segment);
+}
+
 static void a_boot_drops_integers(void **state) {
     (void)state;
     firn_segment *segment = integers();
@@ -517,6 +539,50 @@ static void a_mark_below_the_reserve_is_a_loss(void **state) {
     refused_until_it_is_advanced(segment, shared);
 }
 
+/* The original gave back what the copy has. */
+static void a_copy_sees_no_loss_in_a_give_back(void **state) {
+    char copy[400], keys[900];
+    firn_store *shared;
+    firn_segment *clone = NULL;
+    (void)state;
+    firn_segment *segment = on_a_real_store(&shared);
+    copy_file(copy, "copy.db");
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s", copy);
+    assert_int_equal(firn_segment_open(&clone, "orders", keys, shared, &world.hands, NULL),
+                     FIRN_OK);
+    gets(clone);
+    drain(segment, 3000);
+    drain(clone, 3000);
+    nothing_twice();
+    forget_witness(clone);
+    forget_witness(segment);
+    ended(clone);
+    ended(segment);
+    firn_store_close(shared);
+}
+
+/* An older copy from before several drops is used again after one of its blocks is lost. */
+static void a_file_from_before_drops_is_soon_used_again(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    copy_file(copy, "older.db");
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+        drain(segment, 50);
+    }
+    kill_integers(segment);
+    put_back(copy);
+    segment = integers();
+    const int64_t high = store_mark().high;
+    drain(segment, 100);
+    assert_true(store_mark().high <= high + 4000);
+    nothing_twice();
+    ended(segment);
+}
+
 /* Of such a store nobody else learns it. */
 static void a_store_that_cannot_declare_it_repeats_nothing_here(void **state) {
     (void)state;
@@ -528,7 +594,10 @@ static void a_store_that_cannot_declare_it_repeats_nothing_here(void **state) {
         firn_store_give_back(world.log.real, "integer orders", "1", &now, before.next - 15, NULL),
         FIRN_OK);
     pass(&world.clock, MINUTE);
-    drain(segment, 300);
+    int64_t first;
+    firn_error error = {0};
+    assert_int_equal(firn_segment_block(segment, 100, &first, &error), FIRN_EBACK);
+    error_text(&error, FIRN_EBACK, "which this machine had");
     assert_int_not_equal(in_hand(file).end, before.end);
     drain(segment, 30000);
     nothing_twice();
@@ -851,11 +920,14 @@ int main(int count, char **words) {
         TEST(a_copy_issues_nothing),
         TEST(a_copy_that_is_trusted_continues),
         TEST(an_older_file_that_is_put_back_issues_nothing),
+        TEST(another_file_that_is_put_there_issues_nothing),
         TEST(a_boot_drops_integers),
         TEST(another_machine_drops_integers),
         TEST(a_copy_of_the_process_drops_integers),
         TEST(a_child_continues),
         TEST(a_mark_below_the_reserve_is_a_loss),
+        TEST(a_copy_sees_no_loss_in_a_give_back),
+        TEST(a_file_from_before_drops_is_soon_used_again),
         TEST(a_store_that_cannot_declare_it_repeats_nothing_here),
         TEST(an_idle_process_sees_no_loss_in_a_give_back),
         TEST(a_declared_loss_drops_the_reserve),
