@@ -6,6 +6,7 @@
 #include "folder.h"
 #include "generating.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ int statx(int at, const char *restrict path, int flags, unsigned mask, struct st
 /* ---- the shared store ------------------------------------------------------------------------ */
 
 static bool same_inode;    /* a clone of the disk: inode and birth are equal */
+static bool no_inode;      /* the file cannot be looked at */
 static bool away, unheard; /* unheard: the replies of refills are lost */
 static int told;           /* give backs */
 static int answers;        /* reservations until it goes away; 0: no bound */
@@ -24,6 +26,10 @@ static void (*at_give_back)(void), (*at_reserve)(void);
 
 /* In place of the C library's, for the file of the reserve. */
 int statx(int at, const char *restrict path, int flags, unsigned mask, struct statx *restrict out) {
+    if (no_inode && mask == (STATX_INO | STATX_BTIME)) {
+        errno = EACCES;
+        return -1;
+    }
     const int code = (int)syscall(SYS_statx, at, path, flags, mask, out);
     if (same_inode && mask == (STATX_INO | STATX_BTIME)) {
         out->stx_ino = 1;
@@ -93,7 +99,7 @@ static uint64_t *ids; /* everything that was issued */
 static size_t issued, room;
 
 static int begin_world(void **state) {
-    away = unheard = same_inode = false;
+    away = unheard = same_inode = no_inode = false;
     told = answers = 0;
     at_give_back = at_reserve = NULL;
     issued = 0;
