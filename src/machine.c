@@ -480,11 +480,26 @@ static int begin_boot(firn__machine *machine, firn_error *error) {
     return code;
 }
 
+static int open_file(firn__machine *machine, const char *module_dir, firn_error *error) {
+    const firn_gen *gen = machine->gen;
+    const firn__keys *keys = &gen->keys;
+    const firn__machine_place place = {
+        .ns = gen->ns,
+        .layout = gen->layout,
+        .path = keys->reserve_path,
+        .options = {.unsafe = keys->unsafe_ != 0,
+                    .wait_ms = keys->max_wait_ms > 0 ? keys->max_wait_ms : 1000,
+                    .module_dir = module_dir,
+                    .notice = gen->notice,
+                    .notice_self = gen->notice_self}};
+    return firn__machine_file_open(machine, &place, error);
+}
+
 /* A shared store that is there is looked at when the reserve is opened. */
-static int begin_reserve(firn__machine *machine, firn_error *error) {
+static int begin_reserve(firn__machine *machine, const char *module_dir, firn_error *error) {
     firn__store_clock clock;
     bool booted = false;
-    int code = firn__machine_file_open(machine, error);
+    int code = open_file(machine, module_dir, error);
     if (code == FIRN_OK) {
         code = firn__machine_bind(machine, &booted, error);
     }
@@ -508,8 +523,7 @@ static int begin_reserve(firn__machine *machine, firn_error *error) {
     return code == FIRN_OK && booted ? begin_boot(machine, error) : code;
 }
 
-/* A store of a program may be any: its URL is only a kind. One in memory ends with its process. */
-static int check_has_place(const firn_store *store, firn_error *error) {
+int firn__machine_has_place(const firn_store *store, firn_error *error) {
     const char *url = firn__store_url(store), *colon = strchr(url, ':');
     return colon != NULL && colon[1] != '\0'
                ? FIRN_OK
@@ -531,7 +545,7 @@ int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error)
     if (gen->keys.reserve_ms == 0) {
         return FIRN_OK;
     }
-    int code = check_has_place(gen->store, error);
+    int code = firn__machine_has_place(gen->store, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -543,9 +557,7 @@ int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error)
     machine->shared = gen->store;
     machine->reserve_ms = gen->keys.reserve_ms;
     machine->trusts = gen->keys.reserve_trust_ != 0;
-    machine->module_dir = module_dir;
-    code = begin_reserve(machine, error);
-    machine->module_dir = NULL;
+    code = begin_reserve(machine, module_dir, error);
     if (code == FIRN_OK) {
         code = firn_store_wrap(&wrapped, &ops, machine, error);
     }

@@ -51,10 +51,9 @@ typedef struct firn__machine_life {
 } firn__machine_life;
 
 typedef struct firn__machine {
-    firn_gen *gen;
+    firn_gen *gen; /* NULL: the file is the one of integers (stock.h), and only its records count */
     firn_store *shared;
     bool owns_shared;
-    const char *module_dir; /* while it is opened */
     int64_t reserve_ms;
     bool trusts; /* reserve_trust=1 */
 
@@ -63,6 +62,7 @@ typedef struct firn__machine {
     const firn_driver *driver;
     void *file, *engine;
     char ns[FIRN_NS_SIZE]; /* of the shared namespace and the shared store's URL */
+    const char *layout;
     char path[4096];
     firn__machine_life *life;
     uint32_t boot;
@@ -85,7 +85,15 @@ typedef struct firn__machine {
 
 /* ---- machine_file.c: the local file ---------------------------------------------------------- */
 
-int firn__machine_file_open(firn__machine *machine, firn_error *error);
+/* A file, and whose records of it. */
+typedef struct firn__machine_place {
+    const char *ns, *layout; /* of the shared namespace; the layout stays valid */
+    const char *path;        /* NULL: the default one of the user */
+    firn_store_options options;
+} firn__machine_place;
+/* With machine->shared. After a failure it is closed as well. */
+int firn__machine_file_open(firn__machine *machine, const firn__machine_place *place,
+                            firn_error *error);
 void firn__machine_file_close(firn__machine *machine);
 /* Machine, boot, file and store that the file is bound to. */
 typedef struct firn__binding {
@@ -142,6 +150,8 @@ void firn__machine_heard(const firn__machine *machine, int code);
 int firn__machine_look(firn__machine *machine, firn__store_clock *clock, firn_error *error);
 /* The first slot of the present tick, by the last reading of the shared store's clock. */
 int firn__machine_present(const firn__machine *machine, int64_t *slot, firn_error *error);
+/* Declares that the shared store lost reservations. */
+int firn__machine_declare(firn_store *shared, firn_error *error);
 /* Refills a node; with `claim`, a node that the machine does not have. FIRN_OK also if another
  * process did it. FIRN_EBUSY: somebody else has the node, and `held` is its mark; FIRN_EWINDOW:
  * another process is about to. */
@@ -164,6 +174,8 @@ int firn__machine_bind(firn__machine *machine, bool *booted, firn_error *error);
 
 /* ---- machine.c ------------------------------------------------------------------------------- */
 
+/* A store of a program may be any: its URL is only a kind. One in memory ends with its process. */
+int firn__machine_has_place(const firn_store *store, firn_error *error);
 /* Makes the reserve the generator's store, if a key sets it. A listing of machine->ns has the nodes
  * of the reserve; of another namespace, the nodes of the shared store. */
 int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error);

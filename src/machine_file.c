@@ -7,8 +7,8 @@
 #include "error.h"
 #include "fork_memory.h"
 #include "hash.h"
-#include "machine.h"
 #include "module.h"
+#include "stock.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -116,7 +116,7 @@ int firn__machine_write(firn__machine *machine, const firn_records *seen, firn_m
     if (!seen->ns_known) {
         which |= FIRN_RECORD_NS;
         next.ns_known = true;
-        next.layout = machine->gen->layout;
+        next.layout = machine->layout;
         next.ns_losses = seen->losses;
     }
     return machine->driver->write(machine->file, seen, &next, which, FIRN_VERB_RESERVE, error);
@@ -316,38 +316,33 @@ static const char *settle_url(char settled[PATH_MAX], const char *url) {
 }
 
 /* Two stores have two reserves in one file, and two names of one store too: their nodes differ. */
-static void name_local(firn__machine *machine) {
+static void name_local(firn__machine *machine, const char *ns) {
     char settled[PATH_MAX];
-    const char *ns = machine->gen->ns;
     const char *url = settle_url(settled, firn__store_url(machine->shared));
     const uint64_t sum =
         firn__hash(firn__hash(FIRN__HASH_START, ns, strlen(ns) + 1), url, strlen(url));
     snprintf(machine->ns, sizeof machine->ns, "%.200s @%016" PRIx64, ns, sum);
 }
 
-int firn__machine_file_open(firn__machine *machine, firn_error *error) {
+int firn__machine_file_open(firn__machine *machine, const firn__machine_place *place,
+                            firn_error *error) {
     char url[FIRN__STORE_URL_SIZE];
-    const firn__keys *keys = &machine->gen->keys;
-    const firn_store_options options = {.unsafe = keys->unsafe_ != 0,
-                                        .wait_ms = keys->max_wait_ms > 0 ? keys->max_wait_ms : 1000,
-                                        .module_dir = machine->module_dir,
-                                        .notice = machine->gen->notice,
-                                        .notice_self = machine->gen->notice_self};
-    int code = firn__store_beside(url, keys->reserve_path, "reserve.db", error);
+    int code = firn__store_beside(url, place->path, "reserve.db", error);
     if (code != FIRN_OK) {
         return code;
     }
     snprintf(machine->path, sizeof machine->path, "%.*s", (int)strcspn(url + 7, "?"), url + 7);
     machine->boot = (uint32_t)digest_file("/proc/sys/kernel/random/boot_id");
-    name_local(machine);
+    machine->layout = place->layout;
+    name_local(machine, place->ns);
     machine->life = firn__wiped(sizeof *machine->life, &code, error);
     if (machine->life == NULL) {
         return code;
     }
     machine->life->used = 1;
     firn__wiped_renews(machine->life, sizeof *machine->life, FIRN__RENEW_MARKS, renew_instance);
-    code = firn__store_drive(&machine->library, &machine->driver, &machine->file, url, &options,
-                             error);
+    code = firn__store_drive(&machine->library, &machine->driver, &machine->file, url,
+                             &place->options, error);
     return code == FIRN_OK ? firn__engine_make(&machine->engine, &ceiling_driver, machine, error)
                            : code;
 }
@@ -371,19 +366,45 @@ typedef struct shown_reserve {
     void *context;
 } shown_reserve;
 
+/* Its integers: from the number in the note on, below the mark. */
+static int show_integers(const shown_reserve *shown, const firn_holding *holding, const char *ns,
+                         const firn__stock_record *record) {
+    const int64_t blocks[2][2] = {{record->mark.high, record->ceiling},
+                                  {record->first, record->end}};
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < 2; i++) {
+        char note[24];
+        snprintf(note, sizeof note, "%" PRId64, blocks[i][0]);
+        const firn_holding told = {.ns = ns,
+                                   .layout = holding->layout,
+                                   .key = holding->key,
+                                   .note = note,
+                                   .mark = {blocks[i][1], record->grant}};
+        code = blocks[i][0] < blocks[i][1] ? shown->visit(shown->context, &told) : 0;
+    }
+    return code;
+}
+
 static int show_right(void *context, const firn_holding *holding) {
     const shown_reserve *shown = context;
+    firn__stock_record record;
     const firn_records seen = {.key_known = true, .mark = holding->mark, .note = holding->note};
-    const char *tail = strstr(holding->ns, " @");
+    const size_t length = strlen(holding->ns), cut = strlen(" @0123456789abcdef");
+    const char *tail = length > cut ? holding->ns + length - cut : NULL; /* of name_local */
     char ns[FIRN_NS_SIZE];
     firn_value node;
     firn__right right;
     firn__right_read(&right, &seen);
-    if (!firn__value_parse(&node, holding->key) || right.state != FIRN__RIGHT_OPEN ||
-        tail == NULL) {
+    if (!firn__value_parse(&node, holding->key) || tail == NULL || strncmp(tail, " @", 2) != 0) {
         return FIRN_OK;
     }
     snprintf(ns, sizeof ns, "%.*s", (int)(tail - holding->ns), holding->ns);
+    if (firn__stock_read(&record, &holding->mark, holding->note)) {
+        return show_integers(shown, holding, ns, &record);
+    }
+    if (right.state != FIRN__RIGHT_OPEN) {
+        return FIRN_OK;
+    }
     const firn_holding told = {.ns = ns,
                                .layout = holding->layout,
                                .key = holding->key,

@@ -268,13 +268,17 @@ static int write_right(refilling *f, bool closes, bool *done_before, firn_error 
     return firn__machine_end(f->machine, code);
 }
 
+int firn__machine_declare(firn_store *shared, firn_error *error) {
+    const firn_relabel loss = {FIRN_ALL_NAMES, FIRN__GONE_BACK, FIRN__GONE_BACK, 0, false};
+    int64_t floor;
+    return firn_store_relabel(shared, &loss, &floor, error);
+}
+
 /* Everybody continues after the guard, which is later than every reserve. Not FIRN_OK: the store
  * does not know the loss, so nothing of the reserve may be used. */
 static int declare_loss(firn__machine *machine) {
-    const firn_relabel loss = {FIRN_ALL_NAMES, FIRN__GONE_BACK, FIRN__GONE_BACK, 0, false};
     firn_error error = {0};
-    int64_t floor;
-    int code = firn_store_relabel(machine->shared, &loss, &floor, &error);
+    int code = firn__machine_declare(machine->shared, &error);
     firn__gen_notice(machine->gen,
                      "the store of %.60s has lost reservations, as the reserve of this machine "
                      "shows%s%s",

@@ -299,18 +299,13 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
             options.notice_self = config->notice_self;
         }
         const char *url = config->store_url != NULL ? config->store_url : gen->keys.store;
-        const bool later = gen->keys.reserve_ms > 0 && url != NULL;
-        if (later && firn__store_was_away(url)) {
-            code = firn__store_open_later(&gen->store, url, &options, error);
-        } else {
-            code = firn_store_open(&gen->store, url, &options, error);
-        }
-        if (code == FIRN_ESTORE && later) {
-            firn__gen_notice(gen, "%s", error != NULL ? error->text : "the store cannot be used");
-            code = firn__store_open_later(&gen->store, url, &options, error);
-            if (code == FIRN_OK) {
-                firn__store_pause(firn__store_url(gen->store), false);
-            }
+        firn_error why = {0};
+        options.later = gen->keys.reserve_ms > 0;
+        code = firn_store_open(&gen->store, url, &options, &why);
+        if (code == FIRN_OK && why.code != FIRN_OK) {
+            firn__gen_notice(gen, "%s", why.text);
+        } else if (code != FIRN_OK && error != NULL) {
+            *error = why;
         }
         gen->own_store = code == FIRN_OK;
         if (code == FIRN_OK) {

@@ -18,8 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MINUTE_MS INT64_C(60000)
-#define RETRY_MS  200 /* between fetches ahead of need while the store is down */
+#define MINUTE_MS  INT64_C(60000)
+#define LOCAL_MS   5000 /* a block of a reserve lasts this time, at most four times as long */
+#define LOCAL_STEP 10   /* integers of the first one */
+#define RETRY_MS   200  /* between fetches ahead of need while the store is down */
 
 /* A block of slots. */
 typedef struct slot_block {
@@ -66,6 +68,7 @@ typedef struct segment_shelf {
 struct firn_segment {
     segment_shelf *shelf;
     firn_store *store;
+    firn__stock *stock; /* NULL: no reserve */
     const firn_clock *clock;
     firn__segment_keys keys;
     char ns[FIRN_NS_SIZE];
@@ -82,6 +85,13 @@ int64_t firn__segment_next_step(int64_t step, int64_t least, int64_t age_ms) {
         return step;
     }
     return step / 2 < least ? step : step / 2;
+}
+
+int64_t firn__segment_local_step(int64_t step, int64_t age_ms) {
+    if (age_ms < LOCAL_MS) {
+        return step > FIRN__STEP_MAX / 2 ? step : step * 2;
+    }
+    return age_ms < 4 * LOCAL_MS || step / 2 < LOCAL_STEP ? step : step / 2;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -125,6 +135,22 @@ static int make_shelf(firn_segment *segment, firn_error *error) {
     return code;
 }
 
+static int make_stock(firn_segment *segment, firn_error *error) {
+    char note[FIRN_NOTE_SIZE];
+    const firn_request names = {
+        .ns = segment->ns, .layout = segment->layout, .key = segment->key, .note = segment->note};
+    snprintf(note, sizeof note, "reserve: %.110s", segment->note);
+    strcpy(segment->note, note);
+    return firn__stock_make(&segment->stock, &names, &segment->keys.reserve, segment->store,
+                            segment->clock, error);
+}
+
+static void free_segment(firn_segment *segment) {
+    firn__stock_free(segment->stock);
+    firn__wiped_free(segment->shelf, sizeof(segment_shelf));
+    free(segment);
+}
+
 int firn__segment_make(firn_segment **out, const firn__segment_place *place,
                        const firn__segment_keys *keys, firn_store *store, const firn_clock *clock,
                        firn_error *error) {
@@ -144,6 +170,11 @@ int firn__segment_make(firn_segment **out, const firn__segment_place *place,
     snprintf(segment->layout, sizeof segment->layout, "%s", place->layout);
     snprintf(segment->key, sizeof segment->key, "%s", place->key);
     firn__node_note(segment->note);
+    code = keys->reserve.reserve_ms > 0 ? make_stock(segment, error) : FIRN_OK;
+    if (code != FIRN_OK) {
+        free_segment(segment);
+        return code;
+    }
     *out = segment;
     return FIRN_OK;
 }
@@ -189,6 +220,45 @@ static int other_kind(firn_error *error) {
     return firn_error_set(error, FIRN_ENAMESPACE, FIRN_CURE_SAME_KIND, "%.*s", length, error->text);
 }
 
+int firn__segment_ask(firn_store *store, const firn_clock *clock, firn_request *request,
+                      int64_t stop, int64_t least, int64_t *first, firn__attempts *sending,
+                      firn_error *error) {
+    int code = FIRN_EBUSY;
+    const firn__patience patience = firn__patience_begin(clock, 0);
+    sending->held = (firn_mark){0, 0};
+    if (request->count > stop - request->earliest) {
+        request->count = stop - request->earliest;
+    }
+    for (int i = 0; i < 8 && code == FIRN_EBUSY; i++) {
+        if (request->count < least) {
+            return FIRN_EEND;
+        }
+        request->latest = stop - request->count;
+        code = firn__reserve_grant(NULL, &request->grant, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        *sending = (firn__attempts){.tries = FIRN__SENDINGS, .held = sending->held};
+        code = firn__reserve(store, request, &patience, sending, first, error);
+        if (code == FIRN_ENAMESPACE) {
+            return other_kind(error);
+        }
+        if (code == FIRN_EBUSY && request->count > stop - sending->held.high) {
+            request->count = stop - sending->held.high; /* what is left before the end */
+        }
+    }
+    return code;
+}
+
+/* From the reserve of this machine. */
+static int fetch_local(const firn_segment *segment, const firn__stock_wish *wish, slot_block *out,
+                       firn_error *error) {
+    int code = firn__stock_take(segment->stock, wish, &out->first, &out->mark, error);
+    out->end = code == FIRN_OK ? out->mark.high : out->end;
+    out->twice = false;
+    return code == FIRN_EEND ? exhausted(segment, error) : code;
+}
+
 /* Reserves `count` slots at or after `from`, fewer at the end of the segment, but `least`. If the
  * store lost reservations, nobody knows which integers it lost: only a call that gives the start is
  * served (guard > 0, by firn_segment_advance). */
@@ -200,58 +270,45 @@ static int fetch(const firn_segment *segment, int64_t count, int64_t from, int64
                             .count = count,
                             .note = segment->note};
     int64_t first, stop = last_slot(segment) + 1;
-    firn_mark held;
-    int code = FIRN_EBUSY;
-    firn__patience patience = firn__patience_begin(segment->clock, 0);
+    firn__attempts sending = {0};
     request.earliest = segment->keys.kind == FIRN__TICKET ? 0 : segment->keys.start;
     request.earliest = from > request.earliest ? from : request.earliest;
     request.guard = guard;
-    if (request.count > stop - request.earliest) {
-        request.count = stop - request.earliest;
+    if (segment->stock != NULL && guard == 0) {
+        const firn__stock_wish wish = {count, least, request.earliest, stop};
+        return fetch_local(segment, &wish, out, error);
     }
-    for (int i = 0; i < 8 && code == FIRN_EBUSY; i++) {
-        if (request.count < least) {
-            return exhausted(segment, error);
-        }
-        request.latest = stop - request.count;
-        code = firn__reserve_grant(NULL, &request.grant, error);
-        if (code != FIRN_OK) {
-            return code;
-        }
-        firn__attempts sending = {.tries = FIRN__SENDINGS};
-        code = firn__reserve(segment->store, &request, &patience, &sending, &first, error);
-        out->twice = sending.twice;
-        held = sending.held;
-        if (code == FIRN_EBUSY) {
-            atomic_store_explicit(&segment->shelf->held, held.high, memory_order_relaxed);
-        }
-        if (code == FIRN_ENAMESPACE) {
-            return other_kind(error);
-        }
-        if (code == FIRN_EBUSY && request.count > stop - held.high) {
-            request.count = stop - held.high; /* what is left before the end */
-        }
+    int code = firn__segment_ask(segment->store, segment->clock, &request, stop, least, &first,
+                                 &sending, error);
+    if (sending.held.high != 0) {
+        atomic_store_explicit(&segment->shelf->held, sending.held.high, memory_order_relaxed);
     }
+    out->twice = sending.twice;
     if (code == FIRN_OK) {
         out->first = first;
         out->end = first + request.count;
         out->mark = (firn_mark){out->end, request.grant};
     }
-    return code;
+    return code == FIRN_EEND ? exhausted(segment, error) : code;
 }
 
 /* The next segment, of an adapted step from the third fetch on, and of `least` slots at least. */
 static int fetch_segment(const firn_segment *segment, int64_t least, slot_block *out,
                          firn_error *error) {
     segment_shelf *shelf = segment->shelf;
-    int64_t steady = 0, step = shelf->step == 0 ? segment->keys.step : shelf->step;
+    const firn__segment_keys *keys = &segment->keys;
+    const bool grows = segment->stock != NULL && keys->adapt;
+    const int64_t begin = grows && keys->step > LOCAL_STEP ? LOCAL_STEP : keys->step;
+    int64_t steady = 0, step = shelf->step == 0 ? begin : shelf->step;
     int code = segment->clock->steady(segment->clock->self, &steady);
     if (code != FIRN_OK) {
         return firn__clock_refused(segment->clock, error);
     }
-    if (segment->keys.adapt && shelf->fetches >= 2) {
-        step =
-            firn__segment_next_step(step, segment->keys.step, steady / 1000000 - shelf->fetched_ms);
+    const int64_t age_ms = steady / 1000000 - shelf->fetched_ms;
+    if (grows && shelf->fetches >= 1) {
+        step = firn__segment_local_step(step, age_ms);
+    } else if (keys->adapt && shelf->fetches >= 2) {
+        step = firn__segment_next_step(step, keys->step, age_ms);
     }
     code = fetch(segment, step > least ? step : least, 0, 0, least, out, error);
     if (code == FIRN_OK && out->first < shelf->now.end &&
@@ -576,8 +633,10 @@ static int give_back(const firn_segment *segment, const slot_block *block, int64
     if (next == block->end || block->twice) {
         return FIRN_OK;
     }
-    int code =
-        firn_store_give_back(segment->store, segment->ns, segment->key, &block->mark, next, error);
+    int code = segment->stock != NULL
+                   ? firn__stock_return(segment->stock, &block->mark, next, error)
+                   : firn_store_give_back(segment->store, segment->ns, segment->key, &block->mark,
+                                          next, error);
     return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 
@@ -597,8 +656,13 @@ static int see_key(void *context, const firn_holding *holding) {
 
 int firn_segment_peek(firn_segment *segment, int64_t *next, firn_error *error) {
     key_look look = {segment->key, -1};
-    int64_t begin = segment->keys.kind == FIRN__TICKET ? 0 : segment->keys.start;
-    int code = firn_store_list(segment->store, segment->ns, see_key, &look, error);
+    int64_t begin = segment->keys.kind == FIRN__TICKET ? 0 : segment->keys.start, held = 0;
+    int code = segment->stock != NULL ? firn__stock_peek(segment->stock, &held, error) : FIRN_OK;
+    if (code == FIRN_OK && held > 0) {
+        look.high = held;
+    } else if (code == FIRN_OK) {
+        code = firn_store_list(segment->store, segment->ns, see_key, &look, error);
+    }
     if (code == FIRN_OK) {
         int64_t slot = look.high > begin ? look.high : begin;
         if (slot > last_slot(segment)) {
@@ -622,9 +686,14 @@ int firn__segment_advance(firn_segment *segment, int64_t from, int64_t guard, in
                           "integers of %s go up to end=%" PRId64 ", not to %" PRId64, segment->ns,
                           segment->keys.end, from);
     }
+    /* Integers in the reserve may be below. */
+    int code = segment->stock != NULL ? firn__stock_drop(segment->stock, false, error) : FIRN_OK;
+    if (code != FIRN_OK) {
+        return code;
+    }
     /* Takes and gives back one slot: the mark is then at or after it. */
     slot_block block = {0};
-    int code = fetch(segment, 1, slot, guard, 1, &block, error);
+    code = fetch(segment, 1, slot, guard, 1, &block, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -639,6 +708,20 @@ int firn__segment_advance(firn_segment *segment, int64_t from, int64_t guard, in
         *next = origin(segment) + block.first * segment->keys.increment;
     }
     return code;
+}
+
+int firn_segment_give_back(firn_segment *segment, firn_error *error) {
+    firn__wiped_look();
+    return segment->stock != NULL
+               ? firn__stock_drop(segment->stock, true, error)
+               : firn__fail(error, FIRN_EUSAGE,
+                            "%.70s has no reserve: set reserve=DURATION, as in the processes of "
+                            "this machine",
+                            segment->ns);
+}
+
+firn__stock *firn__segment_stock(const firn_segment *segment) {
+    return segment->stock;
 }
 
 int64_t firn__segment_held(const firn_segment *segment) {
@@ -680,8 +763,7 @@ int firn_segment_close(firn_segment *segment, firn_error *error) {
                    ? give_back(segment, &shelf->now,
                                atomic_load_explicit(&shelf->next, memory_order_relaxed), error)
                    : give_back(segment, &shelf->then, shelf->then.first, error);
-    firn__wiped_free(segment->shelf, sizeof(segment_shelf));
-    free(segment);
+    free_segment(segment);
     return code;
 }
 

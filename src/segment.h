@@ -4,7 +4,7 @@
 #ifndef FIRN_SEGMENT_H
 #define FIRN_SEGMENT_H
 
-#include <firn/firn.h>
+#include "stock.h"
 
 enum { FIRN__SERIAL, FIRN__TICKET, FIRN__SEGMENT };
 
@@ -13,6 +13,7 @@ enum { FIRN__SERIAL, FIRN__TICKET, FIRN__SEGMENT };
 /* The keys of a segment, checked. Read only after opening. */
 typedef struct firn__segment_keys {
     int64_t kind, step, increment, offset, start, end, adapt;
+    firn__stock_keys reserve;
 } firn__segment_keys;
 
 /* Reads them, and checks the name. FIRN_EUSAGE, FIRN_ERANGE. */
@@ -26,6 +27,10 @@ int firn__name_check(const char *name, const char *owner, firn_error *error);
  * 000 000; under 30 min it stays; else it is halved, unless that is below the least. */
 int64_t firn__segment_next_step(int64_t step, int64_t least, int64_t age_ms);
 
+/* The same for blocks of a reserve, which cost no round trip: under 5 s, and over 20 s, down to 10.
+ * So a process that is killed loses what it uses in some seconds. */
+int64_t firn__segment_local_step(int64_t step, int64_t age_ms);
+
 /* Where a segment's slots are, if not under the name of an integer. */
 typedef struct firn__segment_place {
     const char *ns, *layout, *key;
@@ -38,6 +43,8 @@ int firn__segment_make(firn_segment **segment, const firn__segment_place *place,
 /* firn_segment_advance with a guard as firn_request has; 0: FIRN_EBACK stays. */
 int firn__segment_advance(firn_segment *segment, int64_t from, int64_t guard, int64_t *next,
                           firn_error *error);
+/* Its reserve; NULL: none. Of the tests. */
+firn__stock *firn__segment_stock(const firn_segment *segment);
 /* The mark that the store had when it last refused a block; 0: it never did. */
 int64_t firn__segment_held(const firn_segment *segment);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The name and the keys of a segment: kind=, step= and so on, their defaults and what
  * contradicts. */
+#include "duration.h"
 #include "error.h"
 #include "keys.h"
 #include "nearest.h"
@@ -8,6 +9,7 @@
 #include "utf8.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The first byte that is not UTF-8, from 1; 0: the name is valid. Not every store can show or keep
@@ -41,14 +43,30 @@ static int read_pair(firn__segment_keys *keys, const firn__pair *pair, firn_erro
                    {"increment", &keys->increment, 1, 65535},
                    {"offset", &keys->offset, 1, 65535},
                    {"start", &keys->start, 0, FIRN_SLOT_MAX - 1},
-                   {"end", &keys->end, 1, FIRN_SLOT_MAX - 1}};
-    static const char *const names[] = {"kind",  "step", "increment", "offset",
-                                        "start", "end",  "adapt",     NULL};
+                   {"end", &keys->end, 1, FIRN_SLOT_MAX - 1},
+                   {"max_reserve", &keys->reserve.most, 100, 1000000000}};
+    static const char *const names[] = {
+        "kind",    "step",         "increment",   "offset",        "start",  "end", "adapt",
+        "reserve", "reserve_path", "max_reserve", "reserve_trust", "unsafe", NULL};
     if (strcmp(pair->name, "kind") == 0) {
         return firn__choice_read(&keys->kind, "kind", pair->value, "serial ticket segment", error);
     }
     if (strcmp(pair->name, "adapt") == 0) {
         return firn__choice_read(&keys->adapt, "adapt", pair->value, "0 1", error);
+    }
+    if (strcmp(pair->name, "reserve") == 0) {
+        return firn__duration_set(&keys->reserve.reserve_ms, "reserve=", pair->value, "ms", 10000,
+                                  86400000, error);
+    }
+    if (strcmp(pair->name, "reserve_path") == 0) {
+        snprintf(keys->reserve.path, sizeof keys->reserve.path, "%s", pair->value);
+        return FIRN_OK;
+    }
+    if (strcmp(pair->name, "reserve_trust") == 0) {
+        return firn__choice_read(&keys->reserve.trusts, pair->name, pair->value, "0 1", error);
+    }
+    if (strcmp(pair->name, "unsafe") == 0) {
+        return firn__choice_read(&keys->reserve.unsafe, pair->name, pair->value, "0 1", error);
     }
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (strcmp(pair->name, numbers[i].name) == 0) {
@@ -58,7 +76,7 @@ static int read_pair(firn__segment_keys *keys, const firn__pair *pair, firn_erro
     }
     return firn__refuse_unknown(error, "segments", "have no key", pair->name, names,
                                 FIRN_CURE_LISTED,
-                                "use kind, step, increment, offset, start, end or adapt");
+                                "use kind, step, increment, offset, start, end, adapt or reserve");
 }
 
 /* The defaults of a kind, and what contradicts. */
@@ -73,11 +91,18 @@ static int settle(firn__segment_keys *keys, bool started, firn_error *error) {
     } else if (keys->increment != 1 || keys->offset != 1) {
         return firn__fail(error, FIRN_EUSAGE, "increment and offset are for kind=ticket");
     }
+    if (keys->kind != FIRN__SEGMENT && keys->reserve.reserve_ms > 0) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "a %s asks the store for each integer, and reserve continues without it: "
+                          "use kind=segment, or leave reserve out",
+                          keys->kind == FIRN__SERIAL ? "serial" : "ticket");
+    }
     if (keys->kind != FIRN__SEGMENT && keys->step == 0) {
         keys->step = 1;
     }
     keys->step = keys->step == 0 ? 1000 : keys->step;
     keys->adapt = keys->kind == FIRN__SEGMENT ? keys->adapt : 0;
+    keys->reserve.step = keys->step;
     if (started && keys->kind == FIRN__TICKET) {
         return firn__fail(error, FIRN_EUSAGE, "a ticket starts at its offset: leave start out");
     }
@@ -101,7 +126,8 @@ int firn__segment_read(firn__segment_keys *keys, const char *name, const char *t
                                  .offset = 1,
                                  .start = 1,
                                  .end = FIRN_SLOT_MAX - 1,
-                                 .adapt = 1};
+                                 .adapt = 1,
+                                 .reserve.most = 1000000};
     int code = firn__name_check(name, "a segment", error);
     code = code == FIRN_OK ? firn__keys_split(&pairs, text, error) : code;
     for (size_t i = 0; code == FIRN_OK && i < pairs.field_count; i++) {

@@ -30,7 +30,9 @@ struct firn_store {
     void *library;         /* of the module; NULL: built in or the caller's */
     pthread_mutex_t *lock; /* in a page that a fork wipes: a child never inherits it locked */
     char url[URL_SIZE];
-    struct absent *absent; /* what firn__store_open_later has not opened yet; NULL: it is open */
+    struct absent *absent; /* what open_later has not opened yet; NULL: it is open */
+    char *module_dir;      /* of the options; NULL: none */
+    bool unsafe;
 };
 
 /* A store that was away. */
@@ -64,7 +66,22 @@ static void free_store(firn_store *store) {
         free(store->absent);
     }
     firn__wiped_free(store->lock, sizeof *store->lock);
+    free(store->module_dir);
     free(store);
+}
+
+static int keep_options(firn_store *store, const firn_store_options *options, firn_error *error) {
+    store->unsafe = options->unsafe;
+    if (options->module_dir != NULL) {
+        store->module_dir = strdup(options->module_dir);
+    }
+    return options->module_dir == NULL || store->module_dir != NULL
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EMEMORY, "out of memory for a store");
+}
+
+firn_store_options firn__store_options(const firn_store *store) {
+    return (firn_store_options){.module_dir = store->module_dir, .unsafe = store->unsafe};
 }
 
 int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self, firn_error *error) {
@@ -268,7 +285,7 @@ static int open_engine(firn_store *store, const firn_driver *driver, const char 
     return code == FIRN_OK ? firn__engine_make(&store->self, driver, driven, error) : code;
 }
 
-int firn_store_open(firn_store **out, const char *url, const firn_store_options *options,
+static int open_now(firn_store **out, const char *url, const firn_store_options *options,
                     firn_error *error) {
     static const firn_store_options none = {0};
     char engine[32], shown[URL_SIZE], chosen[URL_SIZE];
@@ -302,7 +319,8 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     }
     code = make_store(&store, &firn__engine_ops, NULL, error);
     if (code == FIRN_OK) {
-        code = open_engine(store, driver, url, options, error);
+        code = keep_options(store, options, error);
+        code = code == FIRN_OK ? open_engine(store, driver, url, options, error) : code;
         if (code != FIRN_OK) {
             free_store(store);
         }
@@ -357,8 +375,9 @@ bool firn__store_was_away(const char *url) {
     return split_url(engine, shown, url, NULL) == FIRN_OK && firn__store_is_paused(shown);
 }
 
-int firn__store_open_later(firn_store **out, const char *url, const firn_store_options *options,
-                           firn_error *error) {
+/* The store is opened when it is first used, and until then at each use. */
+static int open_later(firn_store **out, const char *url, const firn_store_options *options,
+                      firn_error *error) {
     char engine[32], shown[URL_SIZE];
     firn_store *store;
     int code = split_url(engine, shown, url, error);
@@ -371,8 +390,10 @@ int firn__store_open_later(firn_store **out, const char *url, const firn_store_o
     strcpy(store->url, shown);
     name_module(engine);
     store->absent = calloc(1, sizeof *store->absent);
-    code = store->absent == NULL
-               ? firn__fail(error, FIRN_EMEMORY, "out of memory for a store")
+    code = store->absent == NULL ? firn__fail(error, FIRN_EMEMORY, "out of memory for a store")
+                                 : keep_options(store, options, error);
+    code = code != FIRN_OK
+               ? code
                : load_module(&store->library, &store->absent->driver, engine, options, error);
     if (code != FIRN_OK) {
         free_store(store);
@@ -384,6 +405,30 @@ int firn__store_open_later(firn_store **out, const char *url, const firn_store_o
     strcpy(store->absent->url, url);
     *out = store;
     return FIRN_OK;
+}
+
+int firn_store_open(firn_store **store, const char *url, const firn_store_options *options,
+                    firn_error *error) {
+    const bool later = options != NULL && options->later && url != NULL;
+    firn_error why = {0};
+    if (later && firn__store_was_away(url)) {
+        return open_later(store, url, options, error);
+    }
+    int code = open_now(store, url, options, &why);
+    const bool away = code == FIRN_ESTORE && later;
+    if (away) {
+        firn_error other = {0};
+        code = open_later(store, url, options, &other);
+        if (code == FIRN_OK) {
+            firn__store_pause(firn__store_url(*store), false);
+        } else {
+            why = other;
+        }
+    }
+    if ((code != FIRN_OK || away) && error != NULL) {
+        *error = why;
+    }
+    return code;
 }
 
 /* ---- the verbs ------------------------------------------------------------------------------- */

@@ -8,48 +8,18 @@
 
 #include <cmocka.h>
 
-#include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "folder.h"
-#include "generating.h"
+#include "away.h"
 #include "law.h"
 #include "machine.h"
 #include "short.h"
 
 #define LAYOUT "time:41/ms@@2024-01-01 node:4 sequence:2" /* 4 slots a tick */
 #define KEYS   "ns=r reach=1h reserve=1h unsafe=1 max_wait=0"
-#define MINUTE (60 * SECOND)
 
-int statx(int at, const char *restrict path, int flags, unsigned mask, struct statx *restrict out);
-
-/* ---- the shared store ------------------------------------------------------------------------ */
-
-static bool same_inode;    /* a clone of the disk: inode and birth are equal */
-static bool no_inode;      /* the file cannot be looked at */
 static bool no_machine_id; /* in no place */
-static bool away, unheard; /* unheard: the replies of refills are lost */
-static int told;           /* give backs */
-static int answers;        /* reservations until it goes away; 0: no bound */
-static void (*at_give_back)(void), (*at_reserve)(void);
-
-/* In place of the C library's, for the file of the reserve. */
-int statx(int at, const char *restrict path, int flags, unsigned mask, struct statx *restrict out) {
-    if (no_inode && mask == (STATX_INO | STATX_BTIME)) {
-        errno = EACCES;
-        return -1;
-    }
-    const int code = (int)syscall(SYS_statx, at, path, flags, mask, out);
-    if (same_inode && mask == (STATX_INO | STATX_BTIME)) {
-        out->stx_ino = 1;
-        out->stx_mask &= ~STATX_BTIME;
-    }
-    return code;
-}
 
 FILE *__real_fopen64(const char *path, const char *how);
 FILE *__wrap_fopen64(const char *path, const char *how);
@@ -57,83 +27,9 @@ FILE *__wrap_fopen64(const char *path, const char *how) {
     return no_machine_id && strstr(path, "machine-id") != NULL ? NULL : __real_fopen64(path, how);
 }
 
-static int refuse_away(firn_error *error) {
-    if (error != NULL) {
-        *error = (firn_error){.code = FIRN_ESTORE, .text = "the store is away: start it"};
-    }
-    return FIRN_ESTORE;
-}
-
-static int shared_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
-                          firn_error *error) {
-    if (away) {
-        return refuse_away(error);
-    }
-    if (at_reserve != NULL) {
-        void (*act)(void) = at_reserve;
-        at_reserve = NULL;
-        act();
-    }
-    away = answers > 0 && --answers == 0;
-    int code = recorder_reserve(self, request, first, held, error);
-    if (unheard && error != NULL) {
-        *error = (firn_error){.code = FIRN_EUNKNOWN, .text = "the reply is lost: ask again"};
-    }
-    return unheard ? FIRN_EUNKNOWN : code;
-}
-
-static int shared_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
-                            int64_t high, firn_error *error) {
-    if (away) {
-        return refuse_away(error);
-    }
-    told++;
-    if (at_give_back != NULL) {
-        at_give_back();
-    }
-    return recorder_give_back(self, ns, key, mine, high, error);
-}
-
-static int shared_list(void *self, const char *ns, firn_visit *visit, void *context,
-                       firn_error *error) {
-    return away ? refuse_away(error) : recorder_list(self, ns, visit, context, error);
-}
-
-static int shared_now(void *self, firn_time *now, firn_error *error) {
-    (void)self;
-    *now = present(&world.clock);
-    return away ? refuse_away(error) : FIRN_OK;
-}
-
-static const firn_store_ops shared_ops = {.version = FIRN_STORE_OPS_VERSION,
-                                          .scheme = "elsewhere://here",
-                                          .reserve = shared_reserve,
-                                          .give_back = shared_give_back,
-                                          .list = shared_list,
-                                          .now = shared_now,
-                                          .close = recorder_close};
-
-static char file[400];
-static uint64_t *ids; /* everything that was issued */
-static size_t issued, room;
-
-static int begin_world(void **state) {
-    away = unheard = same_inode = no_inode = no_machine_id = false;
-    told = answers = 0;
-    at_give_back = at_reserve = NULL;
-    issued = 0;
-    if (world_new(state) != 0 || set_up_in_memory(state) != 0) {
-        return 1;
-    }
-    firn_store_close(world.store);
-    snprintf(file, sizeof file, "%s/reserve.db", folder);
-    return firn_store_open(&world.log.real, "memory:", NULL, NULL) != FIRN_OK ||
-           firn_store_wrap(&world.store, &shared_ops, &world.log, NULL) != FIRN_OK;
-}
-
-static int end_world(void **state) {
-    world_end(state);
-    return tear_down(state);
+static int begin_machines(void **state) {
+    no_machine_id = false;
+    return begin_world(state);
 }
 
 /* ---- processes ------------------------------------------------------------------------------- */
@@ -171,15 +67,6 @@ static void kill_process(firn_gen *gen) {
     firn__gen_dispose(gen);
 }
 
-static void keep_id(uint64_t id) {
-    if (issued == room) {
-        room = room * 2 + 1024;
-        ids = realloc(ids, room * sizeof *ids);
-        assert_non_null(ids);
-    }
-    ids[issued++] = id;
-}
-
 static int take(firn_gen *gen, firn_error *error) {
     firn_id id;
     int code = firn_next(gen, &id, error);
@@ -193,18 +80,6 @@ static void takes(firn_gen *gen) {
     firn_error error = {0};
     if (take(gen, &error) != FIRN_OK) {
         fail_msg("no ID: %s", error.text);
-    }
-}
-
-static int by_number(const void *a, const void *b) {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void nothing_twice(void) {
-    qsort(ids, issued, sizeof *ids, by_number);
-    for (size_t i = 1; i < issued; i++) {
-        assert_int_not_equal(ids[i - 1], ids[i]);
     }
 }
 
@@ -291,15 +166,6 @@ static int64_t run_for(firn_gen *gen, int64_t ns, int64_t step_ns) {
         pass(&world.clock, step_ns);
     }
     return ns / step_ns;
-}
-
-static void copy_file(char copy[400], const char *name) {
-    char command[1400];
-    snprintf(copy, 400, "%s/%s", folder, name);
-    snprintf(command, sizeof command,
-             "for s in '' -wal -count; do if [ -e '%s'$s ]; then cp '%s'$s '%s'$s; fi; done", file,
-             file, copy);
-    assert_int_equal(system(command), 0);
 }
 
 /* ---- the store is away ----------------------------------------------------------------------- */
@@ -2551,7 +2417,7 @@ static void a_loss_of_the_file_is_counted(void **state) {
     kill_process(gen);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_world, end_world)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_machines, end_world)
 int main(int count, char **words) {
     const struct CMUnitTest tests[] = {
         TEST(a_process_outlives_its_store_for_an_hour),

@@ -19,7 +19,7 @@ PREFIX = 60
 BOUNDS = [
     (r"sqlite_tail\(.*\)", 72),  # the end of a path (modules/sqlite_open.c)
     (r"path", 72),  # in the SQLite module: such an end
-    (r"(gen|segment|handed)?(->|\.)?ns( \+ 8)?", 255),  # FIRN_NS_SIZE
+    (r"(gen|segment|handed|stock->names)?(->|\.)?ns( \+ 8)?", 255),  # FIRN_NS_SIZE
     (r"(strerror|gnutls_strerror)\(.*\)", 64),
     (r"(firn_time_format|describe_end)\(.*\)", 47),  # FIRN_TIME_SIZE
     (r"FIRN__MS\(.*\)", 12),

@@ -21,18 +21,24 @@ reserve = 1h
 reserve_nodes = 4
 reserve_path = $TMPDIR/reserve.db
 unsafe = 1
+
+[segment invoices]
+reserve = 1h
+reserve_path = $TMPDIR/reserve.db
+unsafe = 1
 INI
 ids=$TMPDIR/ids
 : >"$ids"
 begin() {
     servers=$((${servers:-0} + 1))
     log=$TMPDIR/server.$servers.log
-    "$FIRN" serve --config "$TMPDIR/firn.ini" --store "$url" --resp none --http 127.0.0.1:0 --wait 60s \
+    "$FIRN" serve --config "$TMPDIR/firn.ini" --store "$url" --resp 127.0.0.1:0 --http 127.0.0.1:0 --wait 60s \
         >"$log" 2>&1 </dev/null &
     server=$!
     started="$started $server"
     await told_serving
     http=$(address_of http)
+    resp=$(address_of resp)
 }
 ready() {
     curl -sf "http://$http/readyz" >/dev/null
@@ -46,6 +52,21 @@ answers() {
     done
     [ "$failed" = 0 ]
 }
+# counts N: N requests for integers in turn, all answered; and as many from Redis clients
+integers=$TMPDIR/integers
+: >"$integers"
+counts() {
+    failed=0
+    for _ in $(seq "$1"); do
+        line=$(curl -sf -m 60 "http://$http/v1/segments/invoices") || failed=$((failed + 1))
+        echo "$line" | jq -r '.ids[]' >>"$integers" 2>/dev/null
+    done
+    ask_resp -r "$1" INCR invoices >>"$integers"
+    [ "$failed" = 0 ] && ! grep -q '[^0-9]' "$integers"
+}
+no_integer_twice() {
+    [ -z "$(sort "$integers" | uniq -d)" ] && [ "$(wc -l <"$integers")" -ge "$1" ]
+}
 none_twice() {
     [ -z "$(sort "$ids" | uniq -d)" ] && [ "$(wc -l <"$ids")" -ge "$1" ]
 }
@@ -58,9 +79,11 @@ in_hand() {
 begin
 await ready
 check "it issues" answers 20
+check "and counts" counts 20
 check "the reserve has its nodes" await in_hand
 test/engine halt "$place"
 check "without its store it issues" answers 20
+check "and counts" counts 50
 check "and stays ready" ready
 metric() {
     curl -sf "http://$http/metrics" | awk -v name="firn_generator_$1{" 'index($0, name) == 1 { print int($2) }'
@@ -74,6 +97,7 @@ stop_server TERM
 begin
 check "it starts without its store" await ready
 check "and issues" answers 20
+check "and counts" counts 50
 check "its metrics count the refills that fail" await failed_refills
 for _ in 1 2 3; do
     kill -KILL "$server"
@@ -83,10 +107,14 @@ for _ in 1 2 3; do
     answers 10 || break
 done
 check "so it does after it was killed" [ "$failed" = 0 ]
+check "with integers" counts 50
+same "the reserve shows them" invoices "$("$FIRN" reserve "reserve_path=$TMPDIR/reserve.db" --json |
+    jq -rs '[.[] | select(.last != null) | .ns] | unique | join(" ")' | sed 's/^integer //')"
 status=$(curl -s -o "$TMPDIR/refusal" -w '%{http_code}' -m 60 "http://$http/v1/segments/numbers")
-check "integers are refused" [ "$status" -ge 400 ]
+check "integers without a reserve are refused" [ "$status" -ge 400 ]
 test/engine restart "$place" >/dev/null
 check "when the store is back, it issues" answers 20
+check "and counts" counts 20
 # Given back by the command, while the server continues: the server fills it again, which looks like no loss.
 check "another process gives the reserve back" "$FIRN" reserve give-back snowflake ns=orders reach=1h reserve=1h unsafe=1 \
     reserve_nodes=4 "reserve_path=$TMPDIR/reserve.db" --store "$url"
@@ -96,5 +124,6 @@ filled_again() {
 check "the server fills it again" await filled_again
 same "and notices no loss" 0 "$("$FIRN" nodes --store "$url" | grep -c 'lost reservations')"
 check "no ID is issued twice" none_twice 110
+check "no integer is issued twice" no_integer_twice 380
 stop_server TERM
 finish

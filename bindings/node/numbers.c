@@ -78,7 +78,8 @@ static napi_value open_segment(napi_env env, napi_callback_info info) {
     o->w.run = open_runs;
     o->w.value = open_value;
     o->w.freed = open_freed;
-    o->options = (firn_store_options){.module_dir = dir, .unsafe = unsafe};
+    o->options = (firn_store_options){
+        .module_dir = dir, .unsafe = unsafe, .later = strstr(keys, "reserve=") != NULL};
     o->key = key;
     o->keys = keys;
     o->url = url;

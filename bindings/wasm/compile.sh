@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 # Not what needs a system: platform.c is in its place.
 sources=$(for file in src/*.c; do
     case $file in
-    */engine.c | */law.c | */machine*.c | */mask_file.c | */memory.c | */module.c | */node.c | */processor.c | */shared.c | */simd*.c | */store.c | */stream.c | */fork_memory.c | */block.c | */job.c | */segment*.c | */series*.c | */zone.c) ;;
+    */engine.c | */law.c | */machine*.c | */mask_file.c | */memory.c | */module.c | */node.c | */processor.c | */shared.c | */simd*.c | */stock*.c | */store.c | */stream.c | */fork_memory.c | */block.c | */job.c | */segment*.c | */series*.c | */zone.c) ;;
     *) echo "$file" ;;
     esac
 done)

@@ -393,16 +393,6 @@ const char *firn__store_url(const firn_store *store) {
     return "";
 }
 
-int firn__store_open_later(firn_store **store, const char *url, const firn_store_options *options,
-                           firn_error *error) {
-    return firn_store_open(store, url, options, error);
-}
-
-bool firn__store_was_away(const char *url) {
-    (void)url;
-    return false;
-}
-
 void firn__store_pause(const char *url, bool answers) {
     (void)url, (void)answers;
 }

@@ -188,9 +188,13 @@ firn_store_options operand_store_options(session *s) {
 int operand_store(session *s, firn_store **store, const char *url, bool must_exist) {
     firn_store_options options = operand_store_options(s);
     options.must_exist = must_exist;
-    firn_error error;
+    options.later = operand_value(s, "reserve") != NULL;
+    firn_error error = {0};
     if (firn_store_open(store, url, &options, &error) != FIRN_OK) {
         return fail(s, &error);
+    }
+    if (options.later && error.code != FIRN_OK) {
+        tell_note(s, error.text);
     }
     if (firn_store_caution(*store) != NULL) {
         tell_note(s, firn_store_caution(*store));

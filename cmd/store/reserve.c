@@ -6,7 +6,9 @@
 #include "shared/json.h"
 #include "shared/operands.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEYS_SIZE = 1024 };
@@ -14,7 +16,7 @@ enum { KEYS_SIZE = 1024 };
 typedef struct reserve_listing {
     session *s;
     firn_time now;
-    size_t count;
+    size_t count, nodes;
 } reserve_listing;
 
 static void print_node(const reserve_listing *list, const firn_holding *holding,
@@ -28,15 +30,36 @@ static void print_node(const reserve_listing *list, const firn_holding *holding,
                             "until", text, "left_s", (json_int_t)(until->sec - list->now.sec)));
         return;
     }
-    if (list->count == 0) {
+    if (list->nodes == 0) {
         output_print(&s->out, "%-20s  %-6s  %-20s  %s\n", "namespace", "node", "until", "from now");
     }
     output_print(&s->out, "%-20s  %-6s  %-20s  %s\n", holding->ns, holding->key, text,
                  mark_distance(distance, until, &list->now));
 }
 
+/* The note is the first of them, and the mark follows the last. */
+static void print_integers(const reserve_listing *list, const firn_holding *holding) {
+    session *s = list->s;
+    const int64_t next = strtoll(holding->note, NULL, 10), end = holding->mark.high;
+    char first[24], last[24], left[24];
+    snprintf(first, sizeof first, "%" PRId64, next);
+    snprintf(last, sizeof last, "%" PRId64, end - 1);
+    snprintf(left, sizeof left, "%" PRId64, end - next);
+    if (s->option[OPTION_JSON] != NULL) {
+        json_line(&s->out, json_pack("{s:s, s:s, s:s, s:s}", "ns", holding->ns, "first", first,
+                                     "last", last, "left", left));
+        return;
+    }
+    output_print(&s->out, "%-20s  %s integers, %s to %s\n", holding->ns, left, first, last);
+}
+
 static int see_node(void *context, const firn_holding *holding) {
     reserve_listing *list = context;
+    if (strncmp(holding->ns, "integer ", 8) == 0) {
+        print_integers(list, holding);
+        list->count++;
+        return output_dead(&list->s->out);
+    }
     firn_scheme scheme;
     firn_time until;
     if (!mark_is_timed(&scheme, holding->ns, holding->layout)) {
@@ -47,6 +70,7 @@ static int see_node(void *context, const firn_holding *holding) {
         return 0; /* nothing of it is left */
     }
     print_node(list, holding, &until);
+    list->nodes++;
     list->count++;
     return output_dead(&list->s->out);
 }

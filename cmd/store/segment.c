@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn segment`: integers of a segment, taken in blocks of exactly the printed integers, each
- * block written only when the store has granted it; peek looks, advance moves on. Counts nothing
+ * block written only when the store has granted it; peek looks, advance moves on,
+ * give-back frees its reserve. Counts nothing
  * itself; kinds and steps are the library's affair. */
 #include "blocks.h"
 #include "shared/amounts.h"
@@ -15,11 +16,11 @@
 
 enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
 
-enum { TAKE, PEEK, ADVANCE };
+enum { TAKE, PEEK, ADVANCE, GIVE_BACK };
 
 /* The request. */
 typedef struct range_wish {
-    int verb;      /* TAKE, PEEK or ADVANCE */
+    int verb;      /* TAKE, PEEK, ADVANCE or GIVE_BACK */
     int64_t count; /* of TAKE */
     int64_t least; /* of ADVANCE */
 } range_wish;
@@ -90,8 +91,21 @@ static void note_new(session *s, int64_t first) {
     }
 }
 
+static int give_back(session *s, firn_segment *range) {
+    firn_error error;
+    const int code = firn_segment_give_back(range, &error);
+    if (argument_code(code, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    output_print(&s->out, "the reserve is given back\n");
+    return STATUS_DONE;
+}
+
 static int serve(session *s, firn_segment *range, const range_wish *wished) {
     int64_t first = 0;
+    if (wished->verb == GIVE_BACK) {
+        return give_back(s, range);
+    }
     if (wished->verb != TAKE) {
         return put_next(s, range, wished);
     }
@@ -122,13 +136,15 @@ static int take(session *s, firn_store *store, const char *keys, const range_wis
     return code == FIRN_OK ? status : worse(status, fail(s, &error));
 }
 
-/* NAME, peek NAME or advance NAME --min N. */
+/* NAME, peek NAME, give-back NAME or advance NAME --min N. */
 static int read_verb(session *s, range_wish *wished) {
     static const struct {
         const char *name, *usage;
-    } verbs[] = {[PEEK] = {"peek", "peek NAME"}, [ADVANCE] = {"advance", "advance NAME --min N"}};
+    } verbs[] = {[PEEK] = {"peek", "peek NAME"},
+                 [ADVANCE] = {"advance", "advance NAME --min N"},
+                 [GIVE_BACK] = {"give-back", "give-back NAME reserve=DURATION"}};
     const char *verb = s->operands[0], *least = s->option[OPTION_MIN];
-    for (int i = PEEK; i <= ADVANCE; i++) {
+    for (int i = PEEK; i <= GIVE_BACK; i++) {
         if (strcmp(verb, verbs[i].name) == 0 && s->plain_count == 1) {
             return fail_usage(s, "%s needs a NAME: firn segment %s", verb, verbs[i].usage);
         }
@@ -137,7 +153,10 @@ static int read_verb(session *s, range_wish *wished) {
     if (s->plain_count == 2) {
         if (wished->verb == TAKE) {
             return fail_usage(
-                s, "'%.60s' is not a verb of segment: use NAME, peek NAME or advance NAME", verb);
+                s,
+                "'%.60s' is not a verb of segment: use NAME, peek NAME, advance NAME or "
+                "give-back NAME",
+                verb);
         }
         if (s->option[OPTION_COUNT] != NULL || s->option[OPTION_RANGE] != NULL) {
             return fail_usage(s, "segment %s takes no integers: remove -n and --range", verb);

@@ -482,6 +482,8 @@ typedef struct firn_store_options {
     int64_t wait_ms;        /* time limit of each call; 0: 5000 */
     void (*notice)(void *self, const char *text); /* notes for users, while opening */
     void *notice_self;
+    bool later; /* a store that is away is opened when it is first used: firn_store_open returns
+                 * FIRN_OK then, and `error` has the reason. For segments with reserve= */
 } firn_store_options;
 
 /* The methods of a store that a program brings itself: see firn_store_wrap. They are called by any
@@ -624,8 +626,9 @@ FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
  * changed. Any thread. */
 FIRN_API int firn_reserve_give_back(firn_gen *gen, firn_error *error);
 /* Visits each node of a reserve's file (NULL: the default one of the user), also one whose time is
- * over: its namespace, layout and key, and in `mark.high` the end of the machine's slots. Stops
- * if `visit` returns another value than 0, and returns it. Without the default file, visits nothing.
+ * over: its namespace, layout and key, and in `mark.high` the end of the machine's slots. Of
+ * integers, each block: the note is the first that nobody has, mark.high follows the last. Stops if
+ * `visit` returns another value than 0, and returns it. Without the default file, visits nothing.
  * FIRN_ESTORE: there is no file of this path. */
 FIRN_API int firn_reserve_list(const char *path, firn_visit *visit, void *context,
                                firn_error *error);
@@ -705,7 +708,8 @@ FIRN_API void firn_job_close(firn_job *job);
 typedef struct firn_segment firn_segment;
 /* Opens a segment: integers that are unique under `key`, its name of 1..63 bytes of UTF-8. `keys`:
  * kind=serial (step 1), ticket (increment and offset) or segment (adaptive step), step=N,
- * increment=N, offset=N, start=N, end=N, adapt=0|1. Close it before the store. FIRN_EUSAGE. */
+ * increment=N, offset=N, start=N, end=N, adapt=0|1, and reserve=DURATION with reserve_path=,
+ * max_reserve= and reserve_trust=. Close it before the store. FIRN_EUSAGE. */
 FIRN_API int firn_segment_open(firn_segment **segment, const char *key, const char *keys,
                                firn_store *store, const firn_clock *clock, firn_error *error);
 /* The next integer. Any thread. FIRN_EEND: after `end`; FIRN_ESTORE; FIRN_EBACK: advance. */
@@ -723,6 +727,10 @@ FIRN_API int firn_segment_exact(firn_segment *segment, int64_t count, bool fetch
                                 int64_t *first, bool *due, firn_error *error);
 /* About how many integers are fetched and not handed out. Any thread, no lock. */
 FIRN_API int64_t firn_segment_left(const firn_segment *segment);
+/* Gives back to the store the last block of the reserve of this machine, unless others reserved after
+ * it, and drops the rest. Stop the segment's processes first. FIRN_EUSAGE if the segment has no
+ * reserve; FIRN_ESTORE if the store is away: then nothing has changed. */
+FIRN_API int firn_segment_give_back(firn_segment *segment, firn_error *error);
 /* The difference between two integers of the segment: 1, or the increment of a ticket. */
 FIRN_API int64_t firn_segment_increment(const firn_segment *segment);
 /* The next integer that the store would grant. Reserves nothing. FIRN_EEND. */

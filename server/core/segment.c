@@ -49,17 +49,35 @@ int segment_make(server_segment **out, const char *name, const char *keys, firn_
 void segment_free(server_segment *segment) {
     if (segment != NULL) {
         firn_segment_close(atomic_load_explicit(&segment->range, memory_order_seq_cst), NULL);
+        firn_store_close(segment->own);
         free(segment);
     }
+}
+
+/* The store of its renewer, which must be there; with a reserve, a handle that need not. */
+static int store_of(server_segment *segment, firn_store **store, firn_error *error) {
+    char reserve[FIRN_NS_SIZE];
+    if (keys_value(reserve, segment->keys, "reserve")[0] == '\0') {
+        *store = renewer_store(segment->renewer, error);
+        return *store != NULL ? FIRN_OK : error->code;
+    }
+    firn_store_options options = renewer_options(segment->renewer);
+    options.later = true;
+    int code = segment->own != NULL
+                   ? FIRN_OK
+                   : firn_store_open(&segment->own, renewer_url(segment->renewer), &options, error);
+    *store = segment->own;
+    return code;
 }
 
 int segment_open(server_segment *segment, firn_error *error) {
     firn_segment *range;
     int64_t wait_ms;
-    firn_store *store = renewer_store(segment->renewer, error);
-    int code = store == NULL
-                   ? error->code
-                   : firn_segment_open(&range, segment->name, segment->keys, store, NULL, error);
+    firn_store *store;
+    int code = store_of(segment, &store, error);
+    code = code == FIRN_OK
+               ? firn_segment_open(&range, segment->name, segment->keys, store, NULL, error)
+               : code;
     if (code != FIRN_OK) {
         return code;
     }
@@ -78,7 +96,7 @@ int segment_fetch(server_segment *segment, int64_t count, int64_t *first, firn_e
     firn_segment *range = atomic_load_explicit(&segment->range, memory_order_seq_cst);
     int code = range == NULL ? set_error(error, FIRN_EWINDOW, "%s is not open", segment->name)
                              : firn_segment_exact(range, count, true, first, &due, error);
-    if (code == FIRN_OK && renewer_calls(segment->renewer) != calls) {
+    if (code == FIRN_OK && (segment->own != NULL || renewer_calls(segment->renewer) != calls)) {
         last_error_set(&segment->failed, "segment", segment->name, code, error);
     }
     if (due) {
@@ -142,7 +160,8 @@ static void step(server_segment *segment, bool *news) {
                           memory_order_seq_cst); /* first, so that later requests list it again */
     int code =
         range == NULL ? segment_open(segment, &error) : firn_segment_step(range, &wait_ms, &error);
-    bool asked = code != FIRN_OK || renewer_calls(segment->renewer) != calls;
+    bool asked =
+        code != FIRN_OK || segment->own != NULL || renewer_calls(segment->renewer) != calls;
     if (asked) {
         last_error_set(&segment->failed, "segment", segment->name, code, &error);
     }

@@ -14,6 +14,7 @@ struct server_segment {
     bool configured;
     _Atomic bool late; /* as in generator.h */
     store_renewer *renewer;
+    firn_store *own;             /* with a reserve, which is there without the store; else NULL */
     firn_segment *_Atomic range; /* NULL until it is open */
     _Atomic bool due;            /* listed: firn_segment_step has work */
     server_segment *next_due;    /* in the renewer's list */

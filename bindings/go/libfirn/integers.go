@@ -8,6 +8,7 @@ import "C"
 import (
 	"context"
 	"runtime"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -22,7 +23,8 @@ type Segment struct {
 	increment int64
 }
 
-// OpenSegment opens a segment. The keys are kind, step, increment, offset, start, end and adapt.
+// OpenSegment opens a segment. The keys are kind, step, increment, offset, start, end, adapt, reserve,
+// reserve_path, max_reserve and reserve_trust.
 func OpenSegment(key string, config Config) (*Segment, error) {
 	if err := checkVersion(); err != nil {
 		return nil, err
@@ -36,7 +38,8 @@ func OpenSegment(key string, config Config) (*Segment, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	if C.firn_go_store(&s.store, store, dir, C.bool(config.Unsafe), &e) != 0 {
+	later := strings.Contains(config.Keys, "reserve=") // the reserve is there without the store
+	if C.firn_go_store(&s.store, store, dir, C.bool(config.Unsafe), C.bool(later), &e) != 0 {
 		return nil, errorOf(&e)
 	}
 	if C.firn_segment_open(&s.c, cKey, keys, s.store, nil, &e) != 0 {

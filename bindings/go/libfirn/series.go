@@ -39,7 +39,7 @@ func OpenSeries(name string, config Config) (*Series, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	if C.firn_go_store(&s.store, store, dir, C.bool(config.Unsafe), &e) != 0 {
+	if C.firn_go_store(&s.store, store, dir, C.bool(config.Unsafe), false, &e) != 0 {
 		return nil, errorOf(&e)
 	}
 	if C.firn_series_open(&s.c, cName, keys, s.store, nil, &e) != 0 {

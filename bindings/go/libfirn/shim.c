@@ -40,8 +40,8 @@ int firn_go_open(firn_gen **gen, const char *scheme, const char *keys, const cha
 }
 
 int firn_go_store(firn_store **store, const char *url, const char *module_dir, bool unsafe,
-                  firn_error *error) {
-    const firn_store_options options = {.module_dir = module_dir, .unsafe = unsafe};
+                  bool later, firn_error *error) {
+    const firn_store_options options = {.module_dir = module_dir, .unsafe = unsafe, .later = later};
     return firn_store_open(store, url, &options, error);
 }
 

@@ -18,7 +18,7 @@ int firn_go_open(firn_gen **gen, const char *scheme, const char *keys, const cha
                  const char *module_dir, const char *note, bool unsafe, bool renews,
                  firn_error *error);
 int firn_go_store(firn_store **store, const char *url, const char *module_dir, bool unsafe,
-                  firn_error *error);
+                  bool later, firn_error *error);
 /* n IDs, back-dated if `instant` is not NULL; NULL: *error. The caller frees them. */
 firn_id *firn_go_many(firn_gen *gen, const firn_time *instant, size_t n, firn_error *error);
 /* Writes IDs as their Go type has them, 8 or 16 bytes each. */

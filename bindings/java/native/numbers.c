@@ -31,7 +31,10 @@ NATIVE(jlong, openSegment)
     firn_error error;
     const char *name = text_of(&all, key, NULL), *words = text_of(&all, keys, NULL),
                *url = text_of(&all, store, NULL);
-    const firn_store_options options = {.module_dir = text_of(&all, dir, NULL), .unsafe = unsafe};
+    const firn_store_options options = {.module_dir = text_of(&all, dir, NULL),
+                                        .unsafe = unsafe,
+                                        .later =
+                                            words != NULL && strstr(words, "reserve=") != NULL};
     segment *self = all.failed ? NULL : calloc(1, sizeof *self);
     (void)none;
     if (self == NULL) {

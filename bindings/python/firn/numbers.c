@@ -2,6 +2,8 @@
 /* Segments, order numbers and masks. */
 #include "firn_python.h"
 
+#include <string.h>
+
 /* ---- segments ---- */
 
 typedef struct segment {
@@ -21,7 +23,8 @@ static PyObject *segment_new(PyTypeObject *type, PyObject *args, PyObject *named
                                      &unsafe)) {
         return NULL;
     }
-    const firn_store_options options = {.module_dir = dir, .unsafe = unsafe != 0};
+    const firn_store_options options = {
+        .module_dir = dir, .unsafe = unsafe != 0, .later = strstr(keys, "reserve=") != NULL};
     PyThreadState *state = store_begin();
     int code = firn_store_open(&store, url, &options, &error);
     code = code == FIRN_OK ? firn_segment_open(&made, key, keys, store, NULL, &error) : code;

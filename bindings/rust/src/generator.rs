@@ -81,6 +81,7 @@ impl Settings {
             wait_ms: 0,
             notice: None,
             notice_self: ptr::null_mut(),
+            later: self.keys.iter().any(|(name, _)| name == "reserve"),
         };
         open(pointer(&store), &options)
     }

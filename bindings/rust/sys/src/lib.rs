@@ -409,6 +409,7 @@ pub struct firn_store_options {
     pub wait_ms: i64,
     pub notice: Option<unsafe extern "C" fn(self_: *mut c_void, text: *const c_char)>,
     pub notice_self: *mut c_void,
+    pub later: bool,
 }
 
 pub const FIRN_STORE_OPS_VERSION: u32 = 4;
@@ -841,6 +842,7 @@ extern "C" {
         due: *mut bool,
         error: *mut firn_error,
     ) -> c_int;
+    pub fn firn_segment_give_back(segment: *mut firn_segment, error: *mut firn_error) -> c_int;
     pub fn firn_segment_left(segment: *const firn_segment) -> i64;
     pub fn firn_segment_increment(segment: *const firn_segment) -> i64;
     pub fn firn_segment_peek(segment: *mut firn_segment, next: *mut i64, error: *mut firn_error) -> c_int;

@@ -1,0 +1,949 @@
+/* SPDX-License-Identifier: MIT */
+/* Integers in the reserve of a machine: an outage, copies of the file, files that are put back,
+ * losses of the store, give backs. Each rule has a test that fails without it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/wait.h>
+
+#include "away.h"
+#include "segment.h"
+
+#define INTEGERS "reserve=1h unsafe=1"
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+static firn_segment *killed[64];
+static size_t kills;
+
+static int try_integers(firn_segment **out, const char *path, const char *more, firn_error *error) {
+    char keys[900];
+    snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s %s", path, more);
+    return firn_segment_open(out, "orders", keys, world.store, &world.hands, error);
+}
+
+static firn_segment *integers_of(const char *path, const char *more) {
+    firn_segment *segment = NULL;
+    firn_error error = {0};
+    if (try_integers(&segment, path, more, &error) != FIRN_OK) {
+        fail_msg("no segment: %s", error.text);
+    }
+    return segment;
+}
+
+static firn_segment *integers(void) {
+    return integers_of(file, "");
+}
+
+/* As kill -9: nothing is given back. */
+static void kill_integers(firn_segment *segment) {
+    assert_true(kills < sizeof killed / sizeof *killed);
+    killed[kills++] = segment;
+}
+
+static void ended(firn_segment *segment) {
+    assert_int_equal(firn_segment_close(segment, NULL), FIRN_OK);
+}
+
+static int get(firn_segment *segment, firn_error *error) {
+    int64_t value;
+    int code = firn_segment_next(segment, &value, error);
+    if (code == FIRN_OK) {
+        keep_id((uint64_t)value);
+    }
+    return code;
+}
+
+static uint64_t gets(firn_segment *segment) {
+    firn_error error = {0};
+    if (get(segment, &error) != FIRN_OK) {
+        fail_msg("no integer: %s", error.text);
+    }
+    return ids[issued - 1];
+}
+
+static void gets_none(firn_segment *segment, int code, const char *words) {
+    firn_error error = {0};
+    if (get(segment, &error) == FIRN_OK) {
+        fail_msg("%" PRIu64 " was issued", ids[issued - 1]);
+    }
+    error_text(&error, code, words);
+}
+
+/* One integer after the other until none is left, at most `most`. */
+static int64_t drain(firn_segment *segment, int64_t most) {
+    int64_t count = 0;
+    while (count < most && get(segment, NULL) == FIRN_OK) {
+        count++;
+    }
+    return count;
+}
+
+/* Time goes by while a process takes an integer each `step_ns`; returns how many it got. */
+static int64_t work(firn_segment *segment, int64_t ns, int64_t step_ns) {
+    int64_t count = 0;
+    for (int64_t i = 0; i * step_ns < ns; i++) {
+        count += get(segment, NULL) == FIRN_OK;
+        pass(&world.clock, step_ns);
+    }
+    return count;
+}
+
+typedef struct shown_stock {
+    int64_t next, end, left;
+    int blocks;
+} shown_stock;
+
+static int see_stock(void *context, const firn_holding *holding) {
+    shown_stock *shown = context;
+    const int64_t first = strtoll(holding->note, NULL, 10);
+    assert_string_equal(holding->ns, "integer orders");
+    shown->next = shown->blocks++ == 0 ? first : shown->next;
+    shown->end = holding->mark.high;
+    shown->left += shown->end - first;
+    return 0;
+}
+
+static shown_stock in_hand(const char *path) {
+    shown_stock shown = {0};
+    assert_int_equal(firn_reserve_list(path, see_stock, &shown, NULL), FIRN_OK);
+    return shown;
+}
+
+static firn_mark store_mark(void) {
+    return (firn_mark){mark_of(&world.log, "integer orders", "1"), world.log.grants[0]};
+}
+
+static void forget_witness(firn_segment *segment) {
+    char path[64];
+    (void)unlink(firn__stock_witness(path, firn__segment_stock(segment)));
+}
+
+static int end_integers(void **state) {
+    firn_segment *last = NULL;
+    away = false;
+    if (try_integers(&last, file, "", NULL) == FIRN_OK) {
+        int64_t next;
+        (void)firn_segment_peek(last, &next, NULL);
+        forget_witness(last);
+        (void)firn_segment_close(last, NULL);
+    }
+    while (kills > 0) {
+        forget_witness(killed[--kills]);
+        (void)firn_segment_close(killed[kills], NULL);
+    }
+    return end_world(state);
+}
+
+/* ---- the store is away ----------------------------------------------------------------------- */
+
+static void integers_outlive_their_store(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    assert_int_equal(work(segment, 5 * MINUTE, SECOND), 300);
+    away = true;
+    assert_int_equal(work(segment, HOUR, SECOND), 3600);
+    const int64_t more = drain(segment, 20000);
+    assert_in_range(more, 0, 2 * 3600); /* a reserve has at most twice its time, and some */
+    gets_none(segment, FIRN_ESTORE, "start the store");
+    away = false;
+    pass(&world.clock, MINUTE);
+    gets(segment);
+    nothing_twice();
+    ended(segment);
+}
+
+static void a_process_that_starts_meanwhile_continues(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    work(segment, 5 * MINUTE, SECOND);
+    kill_integers(segment);
+    away = true;
+    for (int i = 0; i < 20; i++) {
+        const uint64_t before = ids[issued - 1];
+        segment = integers();
+        assert_true(gets(segment) > before);
+        assert_int_equal(work(segment, MINUTE, SECOND), 60);
+        if (i % 2 == 0) {
+            ended(segment);
+        } else {
+            kill_integers(segment);
+        }
+    }
+    nothing_twice();
+}
+
+static void a_new_segment_is_refused_meanwhile(void **state) {
+    (void)state;
+    away = true;
+    firn_segment *segment = integers();
+    gets_none(segment, FIRN_ESTORE, "has nothing left in the reserve of this machine");
+    away = false;
+    pass(&world.clock, SECOND);
+    assert_int_equal(gets(segment), 1);
+    ended(segment);
+}
+
+static void a_serial_has_no_reserve(void **state) {
+    firn_error error = {0};
+    firn_segment *segment = NULL;
+    (void)state;
+    assert_int_equal(try_integers(&segment, file, "kind=serial", &error), FIRN_EUSAGE);
+    error_text(&error, FIRN_EUSAGE, "use kind=segment");
+    assert_int_equal(try_integers(&segment, file, "kind=ticket", &error), FIRN_EUSAGE);
+    segment = open_segment("kind=serial", FIRN_OK, "");
+    gets(segment);
+    away = true;
+    gets_none(segment, FIRN_ESTORE, "away");
+    away = false;
+    ended(segment);
+}
+
+static void without_a_reserve_integers_end_with_their_block(void **state) {
+    (void)state;
+    firn_segment *segment = open_segment("step=10 adapt=0", FIRN_OK, "");
+    gets(segment);
+    away = true;
+    assert_in_range(drain(segment, 100), 9, 19);
+    away = false;
+    ended(segment);
+}
+
+/* ---- how many -------------------------------------------------------------------------------- */
+
+static void few_integers_make_a_small_reserve(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    for (int i = 0; i < 90; i++) { /* three a day, each of another process */
+        gets(segment);
+        ended(segment);
+        pass(&world.clock, 8 * HOUR);
+        segment = integers();
+    }
+    assert_true(store_mark().high <= 3000);
+    assert_in_range(in_hand(file).left, 1, 2000);
+    nothing_twice();
+    ended(segment);
+}
+
+static void the_reserve_has_a_maximum(void **state) {
+    (void)state;
+    firn_segment *segment = integers_of(file, "max_reserve=5000");
+    for (int i = 0; i < 300; i++) {
+        assert_int_equal(drain(segment, 500), 500);
+        pass(&world.clock, SECOND);
+        assert_true(in_hand(file).left <= 5000);
+    }
+    nothing_twice();
+    ended(segment);
+}
+
+static void a_reserve_lasts_its_time_at_the_recent_rate(void **state) {
+    (void)state;
+    firn_segment *segment = integers(), *other = open_segment("step=7 adapt=0", FIRN_OK, "");
+    for (int i = 0; i < 20; i++) { /* others take from the store in between */
+        work(segment, MINUTE, SECOND / 5);
+        work(other, SECOND, SECOND / 40);
+    }
+    assert_true(in_hand(file).left >= 5 * 3600);
+    assert_true(in_hand(file).left <= 2 * 2 * 5 * 3600);
+    away = true;
+    assert_int_equal(work(segment, HOUR, SECOND / 5), 5 * 3600);
+    away = false;
+    nothing_twice();
+    ended(segment);
+    ended(other);
+}
+
+static void integers_end_at_the_end(void **state) {
+    (void)state;
+    firn_segment *segment = integers_of(file, "start=11 end=1510");
+    assert_int_equal(gets(segment), 11);
+    assert_int_equal(drain(segment, 5000), 1499);
+    gets_none(segment, FIRN_EEND, "end=1510");
+    nothing_twice();
+    ended(segment);
+}
+
+static void blocks_are_whole(void **state) {
+    int64_t first;
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    assert_int_equal(firn_segment_block(segment, 100000, &first, NULL), FIRN_OK);
+    for (int64_t i = 0; i < 100000; i++) {
+        keep_id((uint64_t)(first + i));
+    }
+    assert_int_equal(firn_segment_exact(segment, 50, true, &first, NULL, NULL), FIRN_OK);
+    away = true;
+    firn_error error = {0};
+    assert_int_equal(firn_segment_block(segment, 1000000, &first, &error), FIRN_ESTORE);
+    gets(segment);
+    away = false;
+    nothing_twice();
+    ended(segment);
+}
+
+static void two_machines_share_a_store(void **state) {
+    char path[400];
+    (void)state;
+    snprintf(path, sizeof path, "%s/other.db", folder);
+    firn_segment *a = integers(), *b = integers_of(path, ""), *c = integers();
+    uint64_t last[3] = {0};
+    for (int i = 0; i < 3000; i++) {
+        firn_segment *each[] = {a, b, c};
+        const uint64_t value = gets(each[i % 3]);
+        assert_true(value > last[i % 3]);
+        last[i % 3] = value;
+        pass(&world.clock, SECOND / 4);
+        away = i / 500 % 2 == 1;
+    }
+    away = false;
+    nothing_twice();
+    ended(c);
+    kill_integers(b);
+    ended(a);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static void a_copy_issues_nothing(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = integers();
+    work(segment, 2 * MINUTE, SECOND);
+    copy_file(copy, "copy.db");
+    away = true;
+    firn_segment *clone = integers_of(copy, "");
+    gets_none(clone, FIRN_ESTORE, "may be in use elsewhere");
+    gets(segment);
+    away = false;
+    pass(&world.clock, MINUTE);
+    gets(clone); /* of another block */
+    assert_in_range(drain(segment, 5000), 5000, 5000);
+    assert_in_range(drain(clone, 5000), 5000, 5000);
+    nothing_twice();
+    kill_integers(clone);
+    ended(segment);
+}
+
+static void a_copy_that_is_trusted_continues(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = integers();
+    work(segment, 2 * MINUTE, SECOND);
+    copy_file(copy, "copy.db");
+    kill_integers(segment);
+    away = true;
+    firn_segment *clone = integers_of(copy, "reserve_trust=1");
+    gets(clone);
+    away = false;
+    nothing_twice();
+    kill_integers(clone);
+}
+
+/* In place, with its count: inode, machine and boot are the same. */
+static void put_back(const char *copy) {
+    char command[1400];
+    snprintf(command, sizeof command,
+             "for s in '' -wal -count; do if [ -e '%s'$s ]; then cat '%s'$s >'%s'$s; "
+             "else rm -f '%s'$s; fi; done; rm -f '%s'-shm",
+             copy, copy, file, file, file);
+    assert_int_equal(system(command), 0);
+}
+
+static void an_older_file_that_is_put_back_issues_nothing(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = integers();
+    work(segment, 2 * MINUTE, SECOND);
+    ended(segment);
+    copy_file(copy, "older.db");
+    segment = integers();
+    work(segment, MINUTE, SECOND);
+    ended(segment);
+    put_back(copy);
+    away = true;
+    segment = integers();
+    gets_none(segment, FIRN_ESTORE, "has nothing left");
+    kill_integers(segment);
+    put_back(copy);
+    segment = integers_of(file, "reserve_trust=1"); /* nobody can vouch for it */
+    gets_none(segment, FIRN_ESTORE, "has nothing left");
+    away = false;
+    pass(&world.clock, MINUTE);
+    drain(segment, 3000);
+    nothing_twice();
+    ended(segment);
+}
+
+/* Its inode stays, and its witness is of an earlier record. */
+static void another_file_that_is_put_there_issues_nothing(void **state) {
+    char path[400];
+    (void)state;
+    snprintf(path, sizeof path, "%s/other.db", folder);
+    firn_segment *segment = integers(), *other = integers_of(path, "");
+    gets(segment);
+    gets(other);
+    ended(segment);
+    put_back(path);
+    away = true;
+    segment = integers();
+    gets_none(segment, FIRN_ESTORE, "may be in use elsewhere");
+    away = false;
+    pass(&world.clock, MINUTE);
+    drain(segment, 3000);
+    drain(other, 3000);
+    nothing_twice();
+    kill_integers(other);
+    ended(segment);
+}
+
+static void a_boot_drops_integers(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    work(segment, 2 * MINUTE, SECOND);
+    const int64_t mark = store_mark().high;
+    forget_witness(segment); /* memory is empty then */
+    kill_integers(segment);
+    away = true;
+    segment = integers();
+    gets_none(segment, FIRN_ESTORE, "may be in use elsewhere");
+    away = false;
+    pass(&world.clock, MINUTE);
+    assert_true((int64_t)gets(segment) >= mark);
+    ended(segment);
+    segment = integers();
+    forget_witness(segment);
+    away = true;
+    kill_integers(segment);
+    segment = integers_of(file, "reserve_trust=1");
+    gets(segment);
+    away = false;
+    nothing_twice();
+    ended(segment);
+}
+
+static void another_machine_drops_integers(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    work(segment, 2 * MINUTE, SECOND);
+    kill_integers(segment);
+    same_inode = true; /* as if the file had moved */
+    away = true;
+    segment = integers();
+    gets_none(segment, FIRN_ESTORE, "may be in use elsewhere");
+    away = same_inode = false;
+    nothing_twice();
+    kill_integers(segment);
+}
+
+static void a_copy_of_the_process_drops_integers(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    work(segment, 2 * MINUTE, SECOND);
+    firn_renew_identity();
+    away = true;
+    gets_none(segment, FIRN_ESTORE, "may be in use elsewhere");
+    away = false;
+    pass(&world.clock, MINUTE);
+    gets(segment);
+    away = true;
+    gets(segment);
+    away = false;
+    nothing_twice();
+    ended(segment);
+}
+
+static void a_child_continues(void **state) {
+    int pipes[2], status;
+    (void)state;
+    firn_segment *segment = integers();
+    work(segment, 2 * MINUTE, SECOND);
+    away = true;
+    assert_int_equal(pipe(pipes), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        int64_t values[100];
+        for (int i = 0; i < 100; i++) {
+            if (firn_segment_next(segment, &values[i], NULL) != FIRN_OK) {
+                _exit(1);
+            }
+        }
+        _exit(write(pipes[1], values, sizeof values) == sizeof values ? 0 : 2);
+    }
+    int64_t values[100];
+    drain(segment, 100);
+    assert_int_equal(read(pipes[0], values, sizeof values), sizeof values);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    for (int i = 0; i < 100; i++) {
+        keep_id((uint64_t)values[i]);
+    }
+    drain(segment, 100);
+    close(pipes[0]);
+    close(pipes[1]);
+    away = false;
+    nothing_twice();
+    ended(segment);
+}
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+/* A store that can say what it lost, and a process on it. */
+static firn_segment *on_a_real_store(firn_store **shared) {
+    char place[400], keys[500];
+    firn_segment *segment = NULL;
+    const firn_store_options options = {.unsafe = true};
+    snprintf(place, sizeof place, "sqlite:%.200s/shared.db", folder);
+    snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s", file);
+    assert_int_equal(firn_store_open(shared, place, &options, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_open(&segment, "orders", keys, *shared, &world.hands, NULL),
+                     FIRN_OK);
+    work(segment, 2 * MINUTE, SECOND);
+    assert_true(in_hand(file).left > 0);
+    return segment;
+}
+
+static int see_store_mark(void *context, const firn_holding *holding) {
+    *(firn_mark *)context = holding->mark;
+    return 0;
+}
+
+/* The process has what is its own; then nothing until somebody advances. */
+static void refused_until_it_is_advanced(firn_segment *segment, firn_store *shared) {
+    int64_t next;
+    pass(&world.clock, MINUTE);
+    assert_true(drain(segment, 100) < 100);
+    gets_none(segment, FIRN_EBACK, "advance");
+    assert_int_equal(in_hand(file).left, 0);
+    assert_int_equal(firn_segment_advance(segment, 100000, &next, NULL), FIRN_OK);
+    assert_true(gets(segment) >= 100000);
+    nothing_twice();
+    forget_witness(segment);
+    ended(segment);
+    firn_store_close(shared);
+}
+
+static void a_mark_below_the_reserve_is_a_loss(void **state) {
+    firn_store *shared;
+    firn_mark mark = {0};
+    (void)state;
+    firn_segment *segment = on_a_real_store(&shared);
+    assert_int_equal(firn_store_list(shared, "integer orders", see_store_mark, &mark, NULL), 0);
+    assert_int_equal(firn_store_give_back(shared, "integer orders", "1", &mark, 500, NULL), 0);
+    refused_until_it_is_advanced(segment, shared);
+}
+
+/* The original gave back what the copy has. */
+static void a_copy_sees_no_loss_in_a_give_back(void **state) {
+    char copy[400], keys[900];
+    firn_store *shared;
+    firn_segment *clone = NULL;
+    (void)state;
+    firn_segment *segment = on_a_real_store(&shared);
+    copy_file(copy, "copy.db");
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s", copy);
+    assert_int_equal(firn_segment_open(&clone, "orders", keys, shared, &world.hands, NULL),
+                     FIRN_OK);
+    gets(clone);
+    drain(segment, 3000);
+    drain(clone, 3000);
+    nothing_twice();
+    forget_witness(clone);
+    forget_witness(segment);
+    ended(clone);
+    ended(segment);
+    firn_store_close(shared);
+}
+
+/* An older copy from before several drops is used again after one of its blocks is lost. */
+static void a_file_from_before_drops_is_soon_used_again(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    copy_file(copy, "older.db");
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+        drain(segment, 50);
+    }
+    kill_integers(segment);
+    put_back(copy);
+    segment = integers();
+    const int64_t high = store_mark().high;
+    drain(segment, 100);
+    assert_true(store_mark().high <= high + 4000);
+    nothing_twice();
+    ended(segment);
+}
+
+/* Of such a store nobody else learns it. */
+static void a_store_that_cannot_declare_it_repeats_nothing_here(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    work(segment, 2 * MINUTE, SECOND);
+    const shown_stock before = in_hand(file);
+    const firn_mark now = store_mark();
+    assert_int_equal(
+        firn_store_give_back(world.log.real, "integer orders", "1", &now, before.next - 15, NULL),
+        FIRN_OK);
+    pass(&world.clock, MINUTE);
+    int64_t first;
+    firn_error error = {0};
+    assert_int_equal(firn_segment_block(segment, 100, &first, &error), FIRN_EBACK);
+    error_text(&error, FIRN_EBACK, "which this machine had");
+    assert_int_not_equal(in_hand(file).end, before.end);
+    drain(segment, 30000);
+    nothing_twice();
+    kill_integers(segment);
+}
+
+static void an_idle_process_sees_no_loss_in_a_give_back(void **state) {
+    (void)state;
+    firn_segment *segment = integers(), *other = integers();
+    work(segment, 2 * MINUTE, SECOND);
+    gets(other);
+    assert_int_equal(firn_segment_give_back(other, NULL), FIRN_OK);
+    pass(&world.clock, MINUTE);
+    drain(segment, 3000);
+    drain(other, 3000);
+    nothing_twice();
+    ended(other);
+    ended(segment);
+}
+
+static void a_declared_loss_drops_the_reserve(void **state) {
+    firn_store *shared;
+    (void)state;
+    firn_segment *segment = on_a_real_store(&shared);
+    assert_int_equal(firn__machine_declare(shared, NULL), FIRN_OK);
+    refused_until_it_is_advanced(segment, shared);
+}
+
+static void an_advance_drops_the_reserve(void **state) {
+    int64_t next;
+    (void)state;
+    firn_segment *segment = integers(), *other = integers();
+    gets(segment);
+    gets(other);
+    assert_int_equal(firn_segment_advance(segment, 50000, &next, NULL), FIRN_OK);
+    assert_true(next >= 50000);
+    drain(other, 20);
+    assert_true(gets(other) >= 50000);
+    nothing_twice();
+    ended(other);
+    ended(segment);
+}
+
+/* ---- refills --------------------------------------------------------------------------------- */
+
+static void a_block_whose_reply_is_lost_is_a_gap(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    unheard = true;
+    gets_none(segment, FIRN_EUNKNOWN, "");
+    unheard = false;
+    pass(&world.clock, SECOND);
+    assert_true(gets(segment) > 1);
+    drain(segment, 3000);
+    nothing_twice();
+    ended(segment);
+}
+
+static firn_segment *meanwhile;
+static void take_meanwhile(void) {
+    drain(meanwhile, 3000);
+}
+
+static void close_nothing(void *self) {
+    (void)self;
+}
+
+/* Another process fetches, and uses up, a block while this one fetches its own. */
+static void who_is_overtaken_raises_no_alarm(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    firn_store *own = world.store, *others = NULL; /* each process has a handle */
+    firn_store_ops ops = shared_ops;
+    ops.close = close_nothing;
+    gets(segment);
+    assert_int_equal(firn_store_wrap(&others, &ops, &world.log, NULL), FIRN_OK);
+    world.store = others;
+    meanwhile = integers();
+    world.store = own;
+    drain(segment, 1900);
+    at_reserve = take_meanwhile;
+    drain(segment, 3000);
+    assert_null(at_reserve);
+    drain(meanwhile, 3000);
+    nothing_twice();
+    ended(meanwhile);
+    ended(segment);
+    firn_store_close(others);
+}
+
+static void what_is_given_back_is_the_last_block(void **state) {
+    (void)state;
+    firn_segment *segment = integers(), *other = NULL;
+    gets(segment);
+    ended(segment);
+    segment = integers();
+    const int64_t next = in_hand(file).next;
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    assert_int_equal(told, 1);
+    assert_int_equal(store_mark().high, next);
+    assert_int_equal(in_hand(file).left, 0);
+    gets(segment);
+    other = open_segment("", FIRN_OK, ""); /* somebody else comes after it */
+    gets(other);
+    const int64_t high = store_mark().high;
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    assert_int_equal(store_mark().high, high);
+    drain(segment, 100);
+    nothing_twice();
+    ended(other);
+    ended(segment);
+}
+
+static void look_closed(void) {
+    assert_int_equal(in_hand(file).left, 0);
+}
+
+static void a_block_is_closed_before_the_store_hears_of_it(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    at_give_back = look_closed;
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    assert_int_equal(told, 1);
+    at_give_back = NULL;
+    drain(segment, 100);
+    nothing_twice();
+    ended(segment);
+}
+
+static void without_its_store_no_integer_is_given_back(void **state) {
+    (void)state;
+    firn_segment *segment = integers(), *plain = open_segment("", FIRN_OK, "");
+    gets(segment);
+    const int64_t left = in_hand(file).left;
+    away = true;
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_ESTORE);
+    assert_int_equal(in_hand(file).left, left);
+    away = false;
+    assert_int_equal(firn_segment_give_back(plain, NULL), FIRN_EUSAGE);
+    ended(plain);
+    ended(segment);
+}
+
+/* The first reply is lost: a late copy of the request may still come. */
+static void a_block_that_was_asked_for_twice_is_not_given_back(void **state) {
+    (void)state;
+    world.log.fate = FATE_LOST;
+    world.log.fated = 1;
+    firn_segment *segment = integers();
+    gets(segment);
+    const int64_t high = store_mark().high;
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    assert_int_equal(told, 0);
+    assert_int_equal(store_mark().high, high);
+    ended(segment);
+}
+
+static void a_copy_gives_nothing_back(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    copy_file(copy, "copy.db");
+    firn_segment *clone = integers_of(copy, "");
+    assert_int_equal(firn_segment_give_back(clone, NULL), FIRN_OK);
+    assert_int_equal(told, 0);
+    drain(segment, 3000);
+    nothing_twice();
+    ended(clone);
+    ended(segment);
+}
+
+/* ---- random lives ---------------------------------------------------------------------------- */
+
+static uint64_t dice(uint64_t *seed, uint64_t sides) {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed % sides;
+}
+
+#define LIVES 4
+
+static void live(uint64_t *seed, firn_segment *each[LIVES], char copy[400], int *older) {
+    const size_t who = dice(seed, LIVES);
+    char path[400];
+    snprintf(path, sizeof path, "%s%s", file, who >= 3 ? "2" : "");
+    if (each[who] == NULL) {
+        each[who] = integers_of(path, "reserve=1min max_reserve=400 step=20");
+    }
+    switch (dice(seed, 24)) {
+    case 0:
+        away = !away;
+        break;
+    case 1:
+        if (kills < 60) {
+            kill_integers(each[who]);
+            each[who] = NULL;
+        }
+        break;
+    case 2:
+        (void)firn_segment_close(each[who], NULL);
+        each[who] = NULL;
+        break;
+    case 3:
+        (void)firn_segment_give_back(each[who], NULL);
+        break;
+    case 4:
+        unheard = dice(seed, 2) == 0;
+        break;
+    case 5:
+        if (dice(seed, 8) == 0) {
+            firn_renew_identity();
+        }
+        break;
+    case 6:
+        if (dice(seed, 4) == 0) {
+            copy_file(copy, "older.db");
+            *older = 1;
+        }
+        break;
+    case 7: /* an older file is put back while no process runs */
+        if (*older && dice(seed, 4) == 0) {
+            for (size_t i = 0; i < 3; i++) {
+                (void)firn_segment_close(each[i], NULL);
+                each[i] = NULL;
+            }
+            while (kills > 0) {
+                (void)firn_segment_close(killed[--kills], NULL);
+            }
+            put_back(copy);
+        }
+        break;
+    case 8:
+        forget_witness(each[who]);
+        break;
+    default:
+        drain(each[who], (int64_t)dice(seed, 60));
+        pass(&world.clock, (int64_t)dice(seed, 20) * SECOND);
+    }
+}
+
+static void random_lives_repeat_no_integer(void **state) {
+    const char *given = getenv("SEEDS"), *brief = getenv("TEST_SHORT");
+    const uint64_t seeds = given != NULL ? strtoull(given, NULL, 10) : brief != NULL ? 4 : 20;
+    for (uint64_t i = 1; i <= seeds; i++) {
+        uint64_t seed = i * UINT64_C(0x9e3779b97f4a7c15);
+        firn_segment *each[LIVES] = {NULL};
+        char copy[400];
+        int older = 0;
+        if (i > 1) {
+            end_integers(state);
+            begin_world(state);
+        }
+        for (int step = 0; step < 600; step++) {
+            live(&seed, each, copy, &older);
+        }
+        print_message("# seed %" PRIu64 ": %zu integers, %d give backs\n", i, issued, told);
+        nothing_twice();
+        for (size_t k = 0; k < LIVES; k++) {
+            if (each[k] != NULL) {
+                forget_witness(each[k]);
+                (void)firn_segment_close(each[k], NULL);
+            }
+        }
+    }
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void a_damaged_note_has_nothing_in_hand(void **state) {
+    static const char *const notes[] = {"",
+                                        "i0",
+                                        "x0 9 0 0 7 1 1 0 1",
+                                        "i0 9 5 6 7 1 1 0 1",
+                                        "i0 9 b a 7 1 1 0 1",
+                                        "i0 9 0 0 7 1 1 0 1 more",
+                                        "i0 ffffffffffffffff 0 0 7 1 1 0 1"};
+    firn__stock_record record;
+    (void)state;
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        assert_false(firn__stock_read(&record, &(firn_mark){1, 2}, notes[i]));
+        assert_int_equal(firn__stock_left(&record), 0);
+    }
+    const firn__stock_record written = {.twice = true,
+                                        .mark = {FIRN_SLOT_MAX - 4, 3},
+                                        .ceiling = FIRN_SLOT_MAX - 3,
+                                        .first = FIRN_SLOT_MAX - 2,
+                                        .end = FIRN_SLOT_MAX,
+                                        .grant = UINT64_MAX,
+                                        .here = UINT64_MAX,
+                                        .there = UINT64_MAX >> 16,
+                                        .taken = UINT64_MAX >> 16,
+                                        .epoch = UINT32_MAX};
+    char note[FIRN_NOTE_SIZE];
+    assert_true(strlen(firn__stock_write(note, &written)) < FIRN_NOTE_SIZE - 1);
+    assert_true(firn__stock_read(&record, &written.mark, note));
+    assert_int_equal(firn__stock_left(&record), 3);
+    assert_int_equal(record.grant, written.grant);
+    assert_int_equal(record.taken, written.taken);
+    assert_int_equal(record.epoch, written.epoch);
+    assert_true(record.twice);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_world, end_integers)
+int main(int count, char **words) {
+    const struct CMUnitTest tests[] = {
+        TEST(integers_outlive_their_store),
+        TEST(a_process_that_starts_meanwhile_continues),
+        TEST(a_new_segment_is_refused_meanwhile),
+        TEST(a_serial_has_no_reserve),
+        TEST(without_a_reserve_integers_end_with_their_block),
+        TEST(few_integers_make_a_small_reserve),
+        TEST(the_reserve_has_a_maximum),
+        TEST(a_reserve_lasts_its_time_at_the_recent_rate),
+        TEST(integers_end_at_the_end),
+        TEST(blocks_are_whole),
+        TEST(two_machines_share_a_store),
+        TEST(a_copy_issues_nothing),
+        TEST(a_copy_that_is_trusted_continues),
+        TEST(an_older_file_that_is_put_back_issues_nothing),
+        TEST(another_file_that_is_put_there_issues_nothing),
+        TEST(a_boot_drops_integers),
+        TEST(another_machine_drops_integers),
+        TEST(a_copy_of_the_process_drops_integers),
+        TEST(a_child_continues),
+        TEST(a_mark_below_the_reserve_is_a_loss),
+        TEST(a_copy_sees_no_loss_in_a_give_back),
+        TEST(a_file_from_before_drops_is_soon_used_again),
+        TEST(a_store_that_cannot_declare_it_repeats_nothing_here),
+        TEST(an_idle_process_sees_no_loss_in_a_give_back),
+        TEST(a_declared_loss_drops_the_reserve),
+        TEST(an_advance_drops_the_reserve),
+        TEST(a_block_whose_reply_is_lost_is_a_gap),
+        TEST(who_is_overtaken_raises_no_alarm),
+        TEST(what_is_given_back_is_the_last_block),
+        TEST(a_block_is_closed_before_the_store_hears_of_it),
+        TEST(without_its_store_no_integer_is_given_back),
+        TEST(a_block_that_was_asked_for_twice_is_not_given_back),
+        TEST(a_copy_gives_nothing_back),
+        TEST(random_lives_repeat_no_integer),
+        TEST(a_damaged_note_has_nothing_in_hand),
+    };
+    if (count > 1) {
+        cmocka_set_test_filter(words[1]);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
