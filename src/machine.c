@@ -60,7 +60,18 @@ static bool needs_refill(const firn__machine *machine, const firn__right *right,
     return right->ceiling < right->end || right->ceiling - present < least;
 }
 
-static int add_spare(firn__machine *machine, int64_t present, firn_error *error) {
+static bool is_listed(const firn__machine_list *list, const char *key) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->node[i].key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* To a store that was restored, nodes of this machine may look free. */
+static int add_spare(firn__machine *machine, const firn__machine_list *list, int64_t present,
+                     firn_error *error) {
     char key[FIRN_KEY_SIZE];
     uint64_t node;
     firn_mark held;
@@ -71,8 +82,11 @@ static int add_spare(firn__machine *machine, int64_t present, firn_error *error)
         return code;
     }
     snprintf(key, sizeof key, "%" PRIu64, node);
+    if (is_listed(list, key)) {
+        return FIRN_OK; /* next time */
+    }
     code = firn__machine_refill(machine, key, &claim, &held, error);
-    return code == FIRN_EBUSY ? FIRN_OK : code; /* next time */
+    return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 
 /* Nodes that need a refill, in the list's order. Surplus nodes, which processes that began at the
@@ -133,7 +147,7 @@ static int tend_all(firn__machine *machine, int64_t present, bool *later, firn_e
     code = code == FIRN_OK ? firn__machine_nodes(machine, &list, error) : code;
     if (code == FIRN_OK && !*later &&
         count_live(machine, &list, present) < (uint64_t)machine->gen->keys.reserve_nodes) {
-        code = add_spare(machine, present, error);
+        code = add_spare(machine, &list, present, error);
     }
     if (firn__machine_nodes(machine, &list, NULL) == FIRN_OK) {
         note_end(machine, &list);

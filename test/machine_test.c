@@ -1146,6 +1146,67 @@ static void a_mark_below_the_ceiling_is_a_loss_for_everybody(void **state) {
     world.store = usual;
 }
 
+/* An older copy of the store has older marks of this machine, but for a node that it granted to
+ * somebody before it knew of the loss. */
+static void after_a_loss_the_reserve_keeps_what_is_its_own(void **state) {
+    (void)state;
+    char key[2][FIRN_KEY_SIZE];
+    firn_store *usual = world.store, *store;
+    firn_store_options options = {.unsafe = true};
+    firn_mark held;
+    firn_records seen;
+    int64_t first;
+    assert_int_equal(firn_store_open(&store, url, &options, NULL), FIRN_OK);
+    world.store = store;
+    firn_gen *gen = process(), *other = process();
+    takes(gen);
+    takes(other);
+    strcpy(key[0], key_of(gen));
+    strcpy(key[1], key_of(other));
+    firn_request theirs = {.ns = "r",
+                           .key = key[1],
+                           .count = 80000,
+                           .grant = 99,
+                           .note = "reserve: another, file 0123456789abcdef"};
+    firn_store *operator;
+    assert_int_equal(firn_store_open(&operator, url, &options, NULL), FIRN_OK);
+    for (int i = 0; i < 2; i++) {
+        const firn__right right = right_of(gen, key[i]);
+        const firn_mark mine = {right.end, right.grant};
+        assert_int_equal(right.state, FIRN__RIGHT_OPEN);
+        theirs.earliest = theirs.latest = right.first + 80000;
+        assert_int_equal(firn_store_give_back(operator, "r", key[i], &mine, theirs.earliest, NULL),
+                         FIRN_OK);
+    }
+    theirs.layout = gen->kept.stored;
+    assert_int_equal(firn_store_reserve(operator, & theirs, &first, &held, NULL), FIRN_OK);
+    kill_process(gen); /* after a restart only the file remembers */
+    kill_process(other);
+    firn_store_close(store);
+    assert_int_equal(firn_store_open(&store, url, &options, NULL), FIRN_OK);
+    world.store = store;
+    pass(&world.clock, 12 * SECOND);
+    gen = process();
+    refill_of(gen, key[0], FIRN_EBUSY);
+    assert_non_null(strstr(world.notice, "has lost reservations"));
+    assert_int_equal(right_of(gen, key[0]).state, FIRN__RIGHT_OPEN);
+    assert_int_equal(right_of(gen, key[1]).state, FIRN__RIGHT_CLOSED);
+    assert_int_equal(firn__store_known(store, "r", key[0], &seen, NULL), FIRN_OK);
+    const int64_t losses = seen.losses;
+    kill_process(gen);
+    pass(&world.clock, 12 * SECOND);
+    gen = process();
+    assert_int_equal(run_for(gen, 5 * MINUTE, SECOND), 300);
+    assert_int_equal(right_of(gen, key[0]).state, FIRN__RIGHT_OPEN);
+    assert_int_equal(firn__store_known(store, "r", key[0], &seen, NULL), FIRN_OK);
+    assert_int_equal(seen.losses, losses); /* another one would move the guard */
+    nothing_twice();
+    kill_process(gen);
+    firn_store_close(operator);
+    firn_store_close(store);
+    world.store = usual;
+}
+
 /* ---- which store ----------------------------------------------------------------------------- */
 
 static firn_store *store_at(const char *url_of) {
@@ -2329,6 +2390,7 @@ int main(int count, char **words) {
         TEST(a_refill_that_met_its_own_grant_is_left_to_the_fence),
         TEST(a_refill_that_is_no_continuation_raises_the_mark),
         TEST(a_mark_below_the_ceiling_is_a_loss_for_everybody),
+        TEST(after_a_loss_the_reserve_keeps_what_is_its_own),
         TEST(a_boot_while_the_store_is_there_claims_other_nodes),
         TEST(a_clone_is_noticed_when_the_store_is_back),
         TEST(a_trusted_copy_is_closed_while_the_store_is_there),
