@@ -145,7 +145,7 @@ static int tend_all(firn__machine *machine, int64_t present, bool *later, firn_e
         }
     }
     code = code == FIRN_OK ? firn__machine_nodes(machine, &list, error) : code;
-    if (code == FIRN_OK && !*later &&
+    if (code == FIRN_OK &&
         count_live(machine, &list, present) < (uint64_t)machine->gen->keys.reserve_nodes) {
         code = add_spare(machine, &list, present, error);
     }
@@ -533,10 +533,7 @@ static int begin_boot(firn__machine *machine, firn_error *error) {
 static int begin_reserve(firn__machine *machine, firn_error *error) {
     firn__store_clock clock;
     bool booted = false;
-    int code = firn__machine_file_open(machine, error);
-    if (code == FIRN_OK) {
-        code = firn__machine_bind(machine, &booted, error);
-    }
+    int code = firn__machine_bind(machine, &booted, error);
     if (code == FIRN_OK && !firn__machine_is_paused(machine)) {
         const int heard = firn__machine_identify(machine, true, NULL);
         firn__machine_heard(machine, heard);
@@ -568,6 +565,17 @@ static int check_has_place(const firn_store *store, firn_error *error) {
                             url);
 }
 
+/* A file that is there and cannot be written, as on a full disk. Its owner is not known, so nothing
+ * of it is used later either. The shared store grants other nodes. */
+static bool is_dispensable(firn__machine *machine, int code, const firn_error *why) {
+    firn__store_clock clock;
+    if (code != FIRN_ESTORE || firn__machine_look(machine, &clock, NULL) != FIRN_OK) {
+        return false;
+    }
+    firn__gen_notice(machine->gen, "this process continues without its reserve: %.300s", why->text);
+    return true;
+}
+
 int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error) {
     static const firn_store_ops ops = {.version = FIRN_STORE_OPS_VERSION,
                                        .scheme = "reserve",
@@ -577,6 +585,7 @@ int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error)
                                        .now = machine_now,
                                        .close = machine_close};
     firn_store *wrapped;
+    firn_error why = {0};
     if (gen->keys.reserve_ms == 0) {
         return FIRN_OK;
     }
@@ -593,7 +602,15 @@ int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error)
     machine->reserve_ms = gen->keys.reserve_ms;
     machine->trusts = gen->keys.reserve_trust_ != 0;
     machine->module_dir = module_dir;
-    code = begin_reserve(machine, error);
+    code = firn__machine_file_open(machine, error);
+    if (code == FIRN_OK) {
+        code = begin_reserve(machine, &why);
+        if (is_dispensable(machine, code, &why)) {
+            machine_close(machine);
+            return FIRN_OK;
+        }
+        code = code == FIRN_OK ? code : repeat(&why, error);
+    }
     machine->module_dir = NULL;
     if (code == FIRN_OK) {
         code = firn_store_wrap(&wrapped, &ops, machine, error);

@@ -180,7 +180,7 @@ static int strike_out(refilling *f, firn_error *error) {
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* The end of the note of each refill of this file: it tells an older mark of ours from others. */
+/* The end of the note of each refill: whose mark it is in the shared store. */
 static char *write_mine(const firn__machine *machine, char mine[FIRN_NOTE_SIZE]) {
     firn__binding here = {0};
     firn__binding_here(machine, &here);
@@ -584,12 +584,12 @@ static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__
     return firn__machine_shut_all(machine, seen->floor, error);
 }
 
-enum { NOT_LOST, LOST, LOST_AND_TOLD };
+enum { NOT_LOST, LOST, LOST_AND_KNOWN };
 
 /* The store's mark of a node is the right's end, or the end of the pending refill. A mark below the
- * right's end is an older one: *lost, and told if the store knows the loss. Of any other mark the
- * store knows another holder, and the right is closed. The rights are read before the marks, so a
- * right that has changed says nothing. */
+ * right's end is an older one: *lost, or LOST_AND_KNOWN if the store knows the loss. Of any other
+ * mark the store knows another holder, and the right is closed. The rights are read before the
+ * marks, so a right that has changed says nothing. */
 static int compare_mark(firn__machine *machine, const char *key, const firn__right *right,
                         int *lost, firn_error *error) {
     char name[FIRN_KEY_SIZE];
@@ -611,9 +611,9 @@ static int compare_mark(firn__machine *machine, const char *key, const firn__rig
         return code;
     }
     if (seen.mark.high < right->end) {
-        const bool told =
+        const bool known =
             seen.ns_known && (seen.ns_losses != seen.losses || seen.floor >= right->end);
-        *lost = told && *lost != LOST ? LOST_AND_TOLD : LOST;
+        *lost = known && *lost != LOST ? LOST_AND_KNOWN : LOST;
         return FIRN_OK;
     }
     firn__gen_notice(machine->gen, "node %s of %.60s has another holder: its reserve is closed",

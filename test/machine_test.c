@@ -10,6 +10,8 @@
 
 #include <execinfo.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -764,6 +766,57 @@ static void closed_rights_do_not_hide_open_ones(void **state) {
     kill_process(gen);
 }
 
+/* No file gets a byte more, as on a full disk. */
+static void fill_disk(bool full) {
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = full ? 0 : limit.rlim_max;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* The shared store grants nodes that no reserve has, to a process that runs and to one that starts. */
+static void on_a_full_disk_the_store_grants_other_nodes(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    const uint64_t node = node_of(gen);
+    fill_disk(true);
+    firn_gen *other = process();
+    const bool noticed = strstr(world.notice, "this process continues without its reserve") != NULL;
+    int64_t failed = 0;
+    for (int s = 0; s < 120; s++) {
+        failed += take(gen, NULL) != FIRN_OK;
+        failed += take(other, NULL) != FIRN_OK;
+        pass(&world.clock, SECOND);
+    }
+    const uint64_t now = node_of(gen), others = node_of(other);
+    fill_disk(false);
+    assert_true(noticed);
+    assert_in_range(failed, 0, 5);
+    assert_int_not_equal(now, node);
+    assert_int_not_equal(now, others);
+    firn_gen *next = process();
+    for (int s = 0; s < 60; s++) {
+        takes(gen);
+        takes(other);
+        takes(next);
+        pass(&world.clock, SECOND);
+    }
+    nothing_twice();
+    away = true;
+    fill_disk(true);
+    firn_error error = {0};
+    firn_gen *late = NULL;
+    const int code = try_process(&late, file, "", &error);
+    fill_disk(false);
+    away = false;
+    assert_int_equal(code, FIRN_ESTORE);
+    closed(gen);
+    closed(other);
+    closed(next);
+}
+
 /* Put back in its place, with all that is older than its count. Windows may still run that it does
  * not know. */
 static void an_older_copy_that_was_put_back_waits_for_them(void **state) {
@@ -1146,7 +1199,7 @@ static void a_mark_below_the_ceiling_is_a_loss_for_everybody(void **state) {
     world.store = usual;
 }
 
-/* An older copy of the store has older marks of this machine, but for a node that it granted to
+/* An older copy of the store has older marks of this machine, except of a node that it granted to
  * somebody before it knew of the loss. */
 static void after_a_loss_the_reserve_keeps_what_is_its_own(void **state) {
     (void)state;
@@ -2378,6 +2431,7 @@ int main(int count, char **words) {
         TEST(after_a_boot_the_clock_must_be_within_the_reserve),
         TEST(a_copy_of_the_file_grants_nothing),
         TEST(a_copy_that_is_trusted_goes_on),
+        TEST(on_a_full_disk_the_store_grants_other_nodes),
         TEST(an_older_copy_that_was_put_back_waits_for_them),
         TEST(a_foreign_grant_closes_the_reserve),
         TEST(a_window_of_a_closed_reserve_is_dropped),

@@ -186,8 +186,9 @@ static int by_time(const void *a, const void *b) {
     return x->after_ms < y->after_ms ? -1 : x->after_ms > y->after_ms;
 }
 
-/* The longest time between two calls that ended, and the seconds in which none did. */
+/* The longest time between two calls that ended, and the whole seconds in which no call did. */
 static void print_machine(calls *machine, const char *folder, int64_t first_ms, int64_t last_ms) {
+    const int64_t whole = (last_ms - first_ms) / 1000;
     int64_t last = first_ms, pause = 0, at = first_ms, second = -1, seconds = 0;
     if (machine->count > 0) {
         qsort(machine->all, machine->count, sizeof *machine->all, by_time);
@@ -202,8 +203,10 @@ static void print_machine(calls *machine, const char *folder, int64_t first_ms, 
             at = last;
         }
         last = ms;
-        seconds += (ms - first_ms) / 1000 != second;
-        second = (ms - first_ms) / 1000;
+        if ((ms - first_ms) / 1000 != second && (ms - first_ms) / 1000 < whole) {
+            second = (ms - first_ms) / 1000;
+            seconds++;
+        }
     }
     if (last_ms - last > pause) {
         pause = last_ms - last;
@@ -211,8 +214,8 @@ static void print_machine(calls *machine, const char *folder, int64_t first_ms, 
     }
     printf("machine %s processes %zu calls %zu pause_ms %" PRId64 " at_s %" PRId64
            " seconds_without %" PRId64 " ahead_ms %" PRId64 " behind_ms %" PRId64 "\n",
-           folder, machine->files, machine->count, pause, (at - first_ms) / 1000,
-           (last_ms - first_ms + 999) / 1000 - seconds, machine->ahead_ms, machine->behind_ms);
+           folder, machine->files, machine->count, pause, (at - first_ms) / 1000, whole - seconds,
+           machine->ahead_ms, machine->behind_ms);
 }
 
 /* One ID is added once more, and must be found. */

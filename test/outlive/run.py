@@ -11,8 +11,8 @@ issued twice, and while the engine is stopped no process is refused and each mac
     PERIOD=20      ms between two calls                 KEEP=1     leaves the files of IDs in TMPDIR
     STOP=halt      or kill, or pause (it hangs)         AFTER=20   seconds with the engine again
 
-A machine is a folder with the file of a reserve, and as root also namespaces of mounts (with a /etc/machine-id of its
-own) and processes. A process opens a generator, issues, and after 0.5 to 8 s ends, or is killed (one of three) and gives
+A machine is a folder with the file of a reserve, and as root also namespaces of mounts (with a separate
+/etc/machine-id) and of processes. A process opens a generator, issues, and after 0.5 to 8 s ends, or is killed (one of three) and gives
 nothing back. A request goes to the next server when one does not accept it."""
 import http.client
 import itertools
@@ -176,18 +176,18 @@ class Run:
     def __init__(self, engine):
         self.engine, self.folder = engine, f"{TMPDIR}/{engine}"
         self.machines, self.processes = [f"{self.folder}/machine{which}" for which in range(MACHINES)], []
-        self.namespaces = False
+        self.namespaces, self.url = False, ""
 
     def do(self, *words):
         return subprocess.run(["test/engine", *words[:1], *(self.engine,) * (words[0] == "start"), f"{self.folder}/engine"],
                               stdout=subprocess.PIPE, text=True, check=words[0] != "start")
 
-    def begin(self, url):
+    def begin(self):
         for which, folder in enumerate(self.machines):
             os.makedirs(folder)
             before = unshared(folder)
             self.namespaces = bool(before)
-            words = [sys.executable, __file__, "--machine", folder, url, str(int(SERVERS and which == 0))]
+            words = [sys.executable, __file__, "--machine", folder, self.url, str(int(SERVERS and which == 0))]
             self.processes.append(subprocess.Popen([*before, *words], stdin=subprocess.PIPE))
 
     def end(self):
@@ -202,6 +202,14 @@ class Run:
                                     check=False)
             return listed.stdout.count(b"\n")
         serving.wait_for("full reserves", lambda: all(held(folder) >= NODES for folder in self.machines), 300, 0.5)
+
+    def gives_back(self):
+        for folder in self.machines:
+            keys = (KEYS % (NODES, self.url, folder)).split()
+            subprocess.run([FIRN, "reserve", "give-back", "snowflake", *keys], check=True)
+            if subprocess.run([FIRN, "reserve", f"reserve_path={folder}/reserve.db"], capture_output=True, check=True).stdout:
+                return False
+        return True
 
     def refused(self, first, last):
         lines = []
@@ -237,9 +245,9 @@ class Run:
         if started.returncode == 77:
             tap.skip(f"{self.engine}: an outage of {OUTAGE_S} s", f"{self.engine} is not installed")
             return
-        url = started.stdout.strip()
+        self.url = started.stdout.strip()
         try:
-            self.begin(url)
+            self.begin()
             self.filled()
             if RESTORE:
                 self.do("save")
@@ -254,9 +262,9 @@ class Run:
             end = int(time.time() * 1000)
         finally:
             self.end()
-            self.do("stop")
         with lock:
             self.report(first, last, back, end)
+        self.do("stop")
 
     def report(self, first, last, back, end):
         print("# %s: %d machines%s of %d processes" % (self.engine, MACHINES,
@@ -274,16 +282,21 @@ class Run:
         refused = self.refused(first, last)
         tap.check(f"{self.engine}: and no process is refused", not refused, f"{len(refused)}: " + "".join(refused[:5]))
         ahead, behind = max(found["ahead_ms"]), max(found["behind_ms"])
-        tap.check(f"{self.engine}: the time of each ID is that of its call, up to max_lead later",
+        tap.check(f"{self.engine}: each ID has the time of its call, or up to max_lead later",
                   ahead <= 1000 and behind <= 0, f"{ahead} ms ahead, {behind} ms behind")
         if SERVERS:
             all_, again, lost, longest = self.requests(first, last)
             tap.check(f"{self.engine}: {all_} requests, {again} of them sent again as a server restarts, are all answered",
                       all_ and not lost, "\n".join(" ".join(line) for line in lost[:5]))
             print(f"# the longest took {longest:.2f} s", flush=True)
+        pause_ms = 0
         for folder in self.machines:
             line = self.judge(back, end, [folder]).splitlines()[0]
+            pause_ms = max(pause_ms, int(re.search(r"pause_ms (\d+)", line)[1]))
             print(f"# after the return: {line.replace(TMPDIR + '/', '')}", flush=True)
+        tap.check(f"{self.engine}: {'with older data ' * RESTORE}it is back, and no machine pauses for {PAUSE_S} s",
+                  pause_ms <= PAUSE_S * 1000, f"{pause_ms} ms")
+        tap.check(f"{self.engine}: 'firn reserve give-back' leaves nothing in hand", self.gives_back())
         if not setting("KEEP", 0):
             for folder in self.machines:
                 subprocess.run(["rm", "-rf", folder], check=True)
