@@ -8,11 +8,13 @@ compile() {
     "$compiler" -std=c17 -D_GNU_SOURCE -O1 -w -Iinclude -Isrc -DFIRN_SOURCE_DIR="\"$PWD\"" -DFIRN_BUILD_DIR="\"$BUILD\"" \
         -c -o "$1" "$2"
 }
+wraps=$(grep -o '__real_[a-z_]*' test/machine_test.c | sort -u | sed 's/__real_/-Wl,--wrap=/')
 # link BUG OBJECT...
 link() {
     bug=$1
     shift
-    "$compiler" -o "$own/$bug.test" "$own/test.o" "$@" "$BUILD/libfirn.a" -lcmocka -lmd -lpthread -lm -ldl
+    # shellcheck disable=SC2086 # flags, to be split
+    "$compiler" $wraps -o "$own/$bug.test" "$own/test.o" "$@" "$BUILD/libfirn.a" -lcmocka -lmd -lpthread -lm -ldl
 }
 # inject BUG FILE: the program with the bug that its patch makes of FILE
 inject() {

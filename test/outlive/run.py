@@ -11,8 +11,8 @@ issued twice, and while the engine is stopped no process is refused and each mac
     PERIOD=20      ms between two calls                 KEEP=1     leaves the files of IDs in TMPDIR
     STOP=halt      or kill, or pause (it hangs)         AFTER=20   seconds with the engine again
 
-A machine is a folder with the file of a reserve, and as root also namespaces of mounts (with a separate
-/etc/machine-id) and of processes. A process opens a generator, issues, and after 0.5 to 8 s ends, or is killed (one of three) and gives
+A machine is a folder with the file of a reserve, and as root also namespaces of mounts (with a separate /etc/machine-id)
+and of processes. A process opens a generator, issues, and after 0.5 to 8 s ends, or is killed (one of three) and gives
 nothing back. A request goes to the next server when one does not accept it."""
 import http.client
 import itertools
@@ -207,7 +207,8 @@ class Run:
         for folder in self.machines:
             keys = (KEYS % (NODES, self.url, folder)).split()
             subprocess.run([FIRN, "reserve", "give-back", "snowflake", *keys], check=True)
-            if subprocess.run([FIRN, "reserve", f"reserve_path={folder}/reserve.db"], capture_output=True, check=True).stdout:
+            words = [FIRN, "reserve", f"reserve_path={folder}/reserve.db", "--json"]
+            if subprocess.run(words, capture_output=True, check=True).stdout:
                 return False
         return True
 
@@ -296,7 +297,8 @@ class Run:
             print(f"# after the return: {line.replace(TMPDIR + '/', '')}", flush=True)
         tap.check(f"{self.engine}: {'with older data ' * RESTORE}it is back, and no machine pauses for {PAUSE_S} s",
                   pause_ms <= PAUSE_S * 1000, f"{pause_ms} ms")
-        tap.check(f"{self.engine}: 'firn reserve give-back' leaves nothing in hand", self.gives_back())
+        if self.engine != "redis" and not RESTORE:  # a loss: nothing is given back before the guard
+            tap.check(f"{self.engine}: 'firn reserve give-back' leaves nothing in hand", self.gives_back())
         if not setting("KEEP", 0):
             for folder in self.machines:
                 subprocess.run(["rm", "-rf", folder], check=True)
