@@ -14,6 +14,7 @@
 
 #define TEND_NS    INT64_C(10000000000) /* between two looks at the refills, or at the clock */
 #define SELDOM_NS  INT64_C(60000000000) /* after failures */
+#define ENOUGH_NS  INT64_C(500000000)   /* one call begins no refill after this */
 #define EVERY_MS   60000                /* between two refills of a node */
 #define DIFFERS_MS 1000                 /* a clock that is so far from the store's is doubted */
 
@@ -59,7 +60,18 @@ static bool needs_refill(const firn__machine *machine, const firn__right *right,
     return right->ceiling < right->end || right->ceiling - present < least;
 }
 
-static int add_spare(firn__machine *machine, int64_t present, firn_error *error) {
+static bool is_listed(const firn__machine_list *list, const char *key) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->node[i].key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* To a store that was restored, nodes of this machine may look free. */
+static int add_spare(firn__machine *machine, const firn__machine_list *list, int64_t present,
+                     firn_error *error) {
     char key[FIRN_KEY_SIZE];
     uint64_t node;
     firn_mark held;
@@ -70,37 +82,72 @@ static int add_spare(firn__machine *machine, int64_t present, firn_error *error)
         return code;
     }
     snprintf(key, sizeof key, "%" PRIu64, node);
+    if (is_listed(list, key)) {
+        return FIRN_OK; /* next time */
+    }
     code = firn__machine_refill(machine, key, &claim, &held, error);
-    return code == FIRN_EBUSY ? FIRN_OK : code; /* next time */
+    return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 
-/* One node after the other; the first failure of the store ends it. Surplus nodes, which processes
- * that began at the same time claimed, run out. */
-static int tend_all(firn__machine *machine, int64_t present, firn_error *error) {
-    firn__machine_list list;
-    firn_mark held;
-    int code = firn__machine_nodes(machine, &list, error);
-    const uint64_t live = code == FIRN_OK ? count_live(machine, &list, present) : 0;
+/* Nodes that need a refill, in the list's order. Surplus nodes, which processes that began at the
+ * same time claimed, run out. */
+static int find_due(firn__machine *machine, const firn__machine_list *list, int64_t present,
+                    bool due[FIRN__MACHINE_NODES], firn_error *error) {
+    const uint64_t live = count_live(machine, list, present);
     const uint64_t wanted = (uint64_t)machine->gen->keys.reserve_nodes;
     uint64_t kept = 0;
-    for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
-        const firn__right *right = &list.node[i].right;
+    int code = FIRN_OK;
+    for (size_t i = 0; code == FIRN_OK && i < list->count; i++) {
+        const firn__right *right = &list->node[i].right;
         const bool over = right->ceiling <= present;
-        const bool excluded = !is_allowed(machine, list.node[i].key);
+        const bool excluded = !is_allowed(machine, list->node[i].key);
         if (excluded || (over && live >= wanted)) {
-            code = firn__machine_shut(machine, list.node[i].key, excluded ? INT64_MAX : present,
+            due[i] = false;
+            code = firn__machine_shut(machine, list->node[i].key, excluded ? INT64_MAX : present,
                                       error);
             continue;
         }
         kept += !over;
-        if ((over || kept <= wanted) && needs_refill(machine, right, present)) {
+        due[i] = (over || kept <= wanted) && needs_refill(machine, right, present);
+    }
+    return code;
+}
+
+/* The due node that ends first; the count of nodes: no node. */
+static size_t soonest_due(const firn__machine_list *list, const bool due[FIRN__MACHINE_NODES]) {
+    size_t found = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        if (due[i] && (found == list->count ||
+                       list->node[i].right.ceiling < list->node[found].right.ceiling)) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* One node after the other. The first failure of the store ends it; of a slow store, the rest waits
+ * for the next call that renews (*later): the window is needed now, the refill within an hour. */
+static int tend_all(firn__machine *machine, int64_t present, bool *later, firn_error *error) {
+    firn__machine_list list;
+    firn_mark held;
+    bool due[FIRN__MACHINE_NODES];
+    const int64_t enough_ns = firn__machine_steady_ns(machine) + ENOUGH_NS;
+    int code = firn__machine_nodes(machine, &list, error);
+    code = code == FIRN_OK ? find_due(machine, &list, present, due, error) : code;
+    size_t i;
+    *later = false;
+    while (code == FIRN_OK && !*later && (i = soonest_due(&list, due)) < list.count) {
+        *later = firn__machine_steady_ns(machine) > enough_ns;
+        if (!*later) {
+            due[i] = false;
             code = firn__machine_refill(machine, list.node[i].key, NULL, &held, error);
             code = code == FIRN_EBUSY || code == FIRN_EWINDOW ? FIRN_OK : code;
         }
     }
     code = code == FIRN_OK ? firn__machine_nodes(machine, &list, error) : code;
-    if (code == FIRN_OK && count_live(machine, &list, present) < wanted) {
-        code = add_spare(machine, present, error);
+    if (code == FIRN_OK &&
+        count_live(machine, &list, present) < (uint64_t)machine->gen->keys.reserve_nodes) {
+        code = add_spare(machine, &list, present, error);
     }
     if (firn__machine_nodes(machine, &list, NULL) == FIRN_OK) {
         note_end(machine, &list);
@@ -112,11 +159,12 @@ static int tend_all(firn__machine *machine, int64_t present, firn_error *error) 
 static bool tend(firn__machine *machine) {
     firn_error error = {0};
     int64_t present, wait_ns = TEND_NS;
+    bool later;
     if (firn__machine_steady_ns(machine) < machine->tend_ns || firn__machine_is_paused(machine) ||
         firn__machine_present(machine, &present, NULL) != FIRN_OK) {
         return false;
     }
-    const int code = tend_all(machine, present, &error);
+    const int code = tend_all(machine, present, &later, &error);
     firn__machine_heard(machine, code);
     machine->failed = code != FIRN_OK ? machine->failed + 1 : 0;
     if (code != FIRN_OK) {
@@ -124,6 +172,7 @@ static bool tend(firn__machine *machine) {
         firn__count(&machine->gen->live->any.store_errors);
         wait_ns = machine->failed < 6 ? TEND_NS * machine->failed : SELDOM_NS;
     }
+    wait_ns = code == FIRN_OK && later ? 0 : wait_ns;
     machine->tend_ns = firn__machine_steady_ns(machine) + wait_ns;
     return true;
 }
@@ -496,13 +545,10 @@ static int open_file(firn__machine *machine, const char *module_dir, firn_error 
 }
 
 /* A shared store that is there is looked at when the reserve is opened. */
-static int begin_reserve(firn__machine *machine, const char *module_dir, firn_error *error) {
+static int begin_reserve(firn__machine *machine, firn_error *error) {
     firn__store_clock clock;
     bool booted = false;
-    int code = open_file(machine, module_dir, error);
-    if (code == FIRN_OK) {
-        code = firn__machine_bind(machine, &booted, error);
-    }
+    int code = firn__machine_bind(machine, &booted, error);
     if (code == FIRN_OK && !firn__machine_is_paused(machine)) {
         const int heard = firn__machine_identify(machine, true, NULL);
         firn__machine_heard(machine, heard);
@@ -533,6 +579,17 @@ int firn__machine_has_place(const firn_store *store, firn_error *error) {
                             url);
 }
 
+/* A file that is there and cannot be written, as on a full disk. Its owner is not known, so nothing
+ * of it is used later either. The shared store grants other nodes. */
+static bool is_dispensable(firn__machine *machine, int code, const firn_error *why) {
+    firn__store_clock clock;
+    if (code != FIRN_ESTORE || firn__machine_look(machine, &clock, NULL) != FIRN_OK) {
+        return false;
+    }
+    firn__gen_notice(machine->gen, "this process continues without its reserve: %.300s", why->text);
+    return true;
+}
+
 int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error) {
     static const firn_store_ops ops = {.version = FIRN_STORE_OPS_VERSION,
                                        .scheme = "reserve",
@@ -542,6 +599,7 @@ int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error)
                                        .now = machine_now,
                                        .close = machine_close};
     firn_store *wrapped;
+    firn_error why = {0};
     if (gen->keys.reserve_ms == 0) {
         return FIRN_OK;
     }
@@ -557,7 +615,15 @@ int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error)
     machine->shared = gen->store;
     machine->reserve_ms = gen->keys.reserve_ms;
     machine->trusts = gen->keys.reserve_trust_ != 0;
-    code = begin_reserve(machine, module_dir, error);
+    code = open_file(machine, module_dir, error);
+    if (code == FIRN_OK) {
+        code = begin_reserve(machine, &why);
+        if (is_dispensable(machine, code, &why)) {
+            machine_close(machine);
+            return FIRN_OK;
+        }
+        code = code == FIRN_OK ? code : repeat(&why, error);
+    }
     if (code == FIRN_OK) {
         code = firn_store_wrap(&wrapped, &ops, machine, error);
     }

@@ -180,6 +180,16 @@ static int strike_out(refilling *f, firn_error *error) {
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
+/* The end of the note of each refill: whose mark it is in the shared store. */
+static char *write_mine(const firn__machine *machine, char mine[FIRN_NOTE_SIZE]) {
+    firn__binding here = {0};
+    firn__binding_here(machine, &here);
+    const uint64_t words[2] = {here.id, here.file};
+    snprintf(mine, FIRN_NOTE_SIZE, ", file %016" PRIx64,
+             firn__hash(FIRN__HASH_START, words, sizeof words));
+    return mine;
+}
+
 static int send_refill(refilling *f, firn_error *error) {
     firn__machine *machine = f->machine;
     firn_gen *gen = machine->gen;
@@ -187,8 +197,8 @@ static int send_refill(refilling *f, firn_error *error) {
     const bool continues = f->pending.earliest == f->pending.latest &&
                            f->pending.earliest == f->before.end && f->before.grant != 0 &&
                            f->before.state == FIRN__RIGHT_OPEN;
-    char note[FIRN_NOTE_SIZE];
-    snprintf(note, sizeof note, "reserve: %.110s", gen->kept.note);
+    char note[FIRN_NOTE_SIZE], mine[FIRN_NOTE_SIZE];
+    snprintf(note, sizeof note, "reserve: %.90s%.28s", gen->kept.note, write_mine(machine, mine));
     f->request = (firn_request){.ns = gen->ns,
                                 .layout = gen->kept.stored,
                                 .key = f->key,
@@ -287,6 +297,49 @@ static int declare_loss(firn__machine *machine) {
     return code;
 }
 
+/* Nodes whose mark in the store is of this file. */
+typedef struct owned {
+    const firn__machine_list *list;
+    const char *mine;
+    bool is_mine[FIRN__MACHINE_NODES];
+} owned;
+
+static int see_owned(void *context, const firn_holding *holding) {
+    owned *found = context;
+    const size_t length = strlen(holding->note), end = strlen(found->mine);
+    for (size_t i = 0; i < found->list->count; i++) {
+        if (strcmp(found->list->node[i].key, holding->key) == 0) {
+            found->is_mine[i] =
+                length >= end && strcmp(holding->note + length - end, found->mine) == 0;
+        }
+    }
+    return FIRN_OK;
+}
+
+/* The store lost reservations. What this machine holds stays, since nobody is granted a slot before
+ * the guard. But the store, or an older copy of it, may have granted a node to somebody before it
+ * knew: only nodes stay whose mark is an older one of this file. The marks are read after the loss
+ * was declared. */
+static int keep_after_loss(firn__machine *machine, bool declares, firn_error *error) {
+    firn__machine_list list;
+    char mine[FIRN_NOTE_SIZE];
+    owned found = {.list = &list, .mine = write_mine(machine, mine)};
+    int code = declares && declare_loss(machine) != FIRN_OK ? FIRN_ESTORE : FIRN_OK;
+    code = code == FIRN_OK ? firn__machine_nodes(machine, &list, NULL) : code;
+    if (code == FIRN_OK) {
+        code = firn_store_list(machine->shared, machine->gen->ns, see_owned, &found, NULL);
+    }
+    if (code != FIRN_OK) {
+        return firn__machine_shut_all(machine, -1, error);
+    }
+    for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
+        if (!found.is_mine[i]) {
+            code = firn__machine_shut(machine, list.node[i].key, INT64_MAX, error);
+        }
+    }
+    return code == FIRN_OK ? firn__machine_strike_all(machine, error) : code;
+}
+
 /* The refill was refused. Is the mark ours, or has another process of this machine raised it? */
 static int judge_busy(refilling *f, firn_mark *held, firn_error *error) {
     const firn_mark *mark = &f->sending.held;
@@ -302,9 +355,7 @@ static int judge_busy(refilling *f, firn_mark *held, firn_error *error) {
         return FIRN_OK; /* another process did, or has given the right back */
     }
     if (continues && mark->high < f->before.end) {
-        if (declare_loss(f->machine) != FIRN_OK) {
-            code = write_right(f, true, &unused, error);
-        }
+        code = keep_after_loss(f->machine, true, error);
         return code == FIRN_OK ? FIRN_EBUSY : code;
     }
     if ((continues && mark->grant != 0 && mark->grant != f->before.grant) ||
@@ -537,11 +588,14 @@ static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__
     return firn__machine_shut_all(machine, seen->floor, error);
 }
 
+enum { NOT_LOST, LOST, LOST_AND_KNOWN };
+
 /* The store's mark of a node is the right's end, or the end of the pending refill. A mark below the
- * right's end is an older one: *are_lost. Of any other mark the store knows another holder, and the
- * right is closed. The rights are read before the marks, so a right that has changed says nothing. */
+ * right's end is an older one: *lost, or LOST_AND_KNOWN if the store knows the loss. Of any other
+ * mark the store knows another holder, and the right is closed. The rights are read before the
+ * marks, so a right that has changed says nothing. */
 static int compare_mark(firn__machine *machine, const char *key, const firn__right *right,
-                        bool *are_lost, firn_error *error) {
+                        int *lost, firn_error *error) {
     char name[FIRN_KEY_SIZE];
     firn_records seen, written;
     firn__right now;
@@ -561,7 +615,9 @@ static int compare_mark(firn__machine *machine, const char *key, const firn__rig
         return code;
     }
     if (seen.mark.high < right->end) {
-        *are_lost = true;
+        const bool known =
+            seen.ns_known && (seen.ns_losses != seen.losses || seen.floor >= right->end);
+        *lost = known && *lost != LOST ? LOST_AND_KNOWN : LOST;
         return FIRN_OK;
     }
     firn__gen_notice(machine->gen, "node %s of %.60s has another holder: its reserve is closed",
@@ -569,12 +625,11 @@ static int compare_mark(firn__machine *machine, const char *key, const firn__rig
     return firn__machine_shut(machine, key, INT64_MAX, error);
 }
 
-static int compare_marks(firn__machine *machine, bool *are_lost, firn_error *error) {
+static int compare_marks(firn__machine *machine, int *lost, firn_error *error) {
     firn__machine_list list;
     int code = firn__machine_nodes(machine, &list, error);
-    *are_lost = false;
     for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
-        code = compare_mark(machine, list.node[i].key, &list.node[i].right, are_lost, error);
+        code = compare_mark(machine, list.node[i].key, &list.node[i].right, lost, error);
     }
     return code;
 }
@@ -582,21 +637,20 @@ static int compare_marks(firn__machine *machine, bool *are_lost, firn_error *err
 int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error) {
     firn_records seen;
     firn__binding binding;
-    bool are_lost = false;
+    int lost = NOT_LOST;
     int code = firn__store_known(machine->shared, machine->gen->ns, "1", &seen, error);
     code = code == FIRN_OK ? firn__binding_read(machine, &binding, error) : code;
     const uint64_t origin = !seen.known ? 0 : seen.origin != 0 ? seen.origin : 1;
     if (code == FIRN_OK && marks && origin == 1) {
-        code = compare_marks(machine, &are_lost, error);
+        code = compare_marks(machine, &lost, error);
     }
     if (code != FIRN_OK || !binding.known ||
-        (!are_lost && origin == binding.origin && seen.losses == binding.losses)) {
+        (lost == NOT_LOST && origin == binding.origin && seen.losses == binding.losses)) {
         return code;
     }
     const firn__binding before = binding;
-    if (are_lost) { /* another store, or an older copy */
-        (void)declare_loss(machine);
-        code = firn__machine_shut_all(machine, -1, error);
+    if (lost != NOT_LOST) { /* another store, or an older copy */
+        code = keep_after_loss(machine, lost == LOST, error);
     } else if (binding.origin != 0 && origin != binding.origin) {
         firn__gen_notice(
             machine->gen,

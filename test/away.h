@@ -20,6 +20,7 @@ int statx(int at, const char *restrict path, int flags, unsigned mask, struct st
 static bool same_inode;    /* a clone of the disk: inode and birth are equal */
 static bool no_inode;      /* the file cannot be looked at */
 static bool away, unheard; /* unheard: the replies of refills are lost */
+static int64_t slow_ns;    /* of a reservation */
 static int told;           /* give backs */
 static int answers;        /* reservations until it goes away; 0: no bound */
 static void (*at_give_back)(void), (*at_reserve)(void);
@@ -56,6 +57,7 @@ static int shared_reserve(void *self, const firn_request *request, int64_t *firs
         act();
     }
     away = answers > 0 && --answers == 0;
+    pass(&world.clock, slow_ns);
     int code = recorder_reserve(self, request, first, held, error);
     if (unheard && error != NULL) {
         *error = (firn_error){.code = FIRN_EUNKNOWN, .text = "the reply is lost: ask again"};
@@ -101,6 +103,7 @@ static size_t issued, room;
 static int begin_world(void **state) {
     away = unheard = same_inode = no_inode = false;
     told = answers = 0;
+    slow_ns = 0;
     at_give_back = at_reserve = NULL;
     issued = 0;
     if (world_new(state) != 0 || set_up_in_memory(state) != 0) {

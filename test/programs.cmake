@@ -181,6 +181,7 @@ if(FIRN_TESTS)
         inject_bug(injected nofork "")
         add_firn_program(test torture_nofork SOURCES ${sources} ${injected})
         target_compile_options(torture_nofork PRIVATE -w)
+        add_firn_program(test outlive SOURCES test/outlive/outlive.c) # processes with reserves, and their judge
     endif()
 
     # The simulation. The files of the library that threads meet in are compiled again, with a place to change threads
