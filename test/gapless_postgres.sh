@@ -148,7 +148,7 @@ is_up() {
 await is_up
 says "kill -9 of a backend gives its number back" "13" "$(next plain)"
 refuses "a prepared transaction still holds its series" "is locked by the prepared transaction 'survivor'" "SET lock_timeout = '50ms'" "$(next moved)"
-says "and keeps its number" "4714" "COMMIT PREPARED 'survivor'" "$(next moved)"
+says "and keeps its number" "4715" "COMMIT PREPARED 'survivor'" "$(next moved)"
 
 same "many writers leave no gap and no duplicate" "" "$(/usr/bin/python3 test/gapless.py postgres "$PGPORT" 2>&1)" # after the restart
 chains() {
