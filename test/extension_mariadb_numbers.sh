@@ -160,4 +160,35 @@ says "after a restart the series continues" "S030" "SELECT firn_number('self')"
 refuses "while all its tables are locked there is an error and no deadlock" 1105 "firn_number: store " \
     "FLUSH TABLES WITH READ LOCK; SELECT firn_number('self')"
 says "and afterwards there are numbers" "1" "SELECT firn_number('self') > 'S030'"
+
+# A session calls when all connections are taken, so that the store has none.
+echo "SET GLOBAL max_connections = 10" | sql
+connections() {
+    echo "SELECT count(*) FROM information_schema.processlist WHERE user = 'firn' AND id <> connection_id()" | sql
+}
+before=$(connections)
+{
+    while [ ! -e "$TMPDIR/go" ]; do sleep 0.05; done
+    echo "SELECT firn_number('other', 'template=O{counter:3}')"
+} | sql >"$TMPDIR/alone" &
+caller=$!
+is_connected() {
+    [ "$(connections)" -gt "$before" ]
+}
+await is_connected
+spawn 14 "SELECT sleep(600)" sleeps
+is_full() {
+    echo "SELECT 1" | sql | grep -q '^ERROR'
+}
+await is_full
+touch "$TMPDIR/go"
+wait $caller
+said=$(cat "$TMPDIR/alone")
+case $said in
+*'ERROR 1105'*firn_number:*) pass "with no connection left, a call fails instead of waiting for itself" ;;
+*) fail "with no connection left, a call fails instead of waiting for itself" "$said" ;;
+esac
+# shellcheck disable=SC2086 # pids, to be split
+kill $clients
+joined 2>/dev/null
 finish

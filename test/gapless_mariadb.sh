@@ -5,7 +5,7 @@
 mark=ERROR
 
 gapless_server mysql MariaDB --log-bin=firn --server-id=1 --binlog-format=MIXED --log-bin-trust-function-creators=1
-port=$(cat "$place/port") database=firn
+port=$(sed -n 1p "$place/port") database=firn
 
 # client [OPTION...] <STATEMENTS: rows without their head.
 client() {

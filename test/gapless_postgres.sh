@@ -6,7 +6,7 @@
 mark=ERROR:
 
 gapless_server postgres PostgreSQL -c max_prepared_transactions=4 -c deadlock_timeout=20ms
-PGHOST=127.0.0.1 PGPORT=$(cat "$place/port") PGUSER=firn PGDATABASE=postgres
+PGHOST=127.0.0.1 PGPORT=$(sed -n 1p "$place/port") PGUSER=firn PGDATABASE=postgres
 export PGHOST PGPORT PGUSER PGDATABASE
 
 # ask STATEMENT...: one session; the answers, and errors as "SQLSTATE: message".
@@ -199,7 +199,7 @@ fi
 
 # ---- copies --------------------------------------------------------------------------------------
 same "a standby is made" 0 "$(ENGINE_STANDBY_OF=$PGPORT test/engine start postgres "$place.standby" -c max_prepared_transactions=4 >"$TMPDIR/said" 2>&1; echo $?)"
-standby=$(cat "$place.standby/port")
+standby=$(sed -n 1p "$place.standby/port")
 said=$(PGPORT=$standby ask "$(next a)")
 case $said in
 *25006*) pass "it gives no number" ;;
