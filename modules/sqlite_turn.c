@@ -94,8 +94,8 @@ static void queue_up(sqlite_session *session) {
     int64_t place = 0;
     for (int i = 0; i < TRIES && session->place == 0; i++) {
         if (find_lock(session, place, 0, &other)) {
-            if (other.l_len == 0) {
-                return; /* not firn's */
+            if (other.l_len == 0 || other.l_start > INT64_MAX / 2) {
+                return; /* another program's */
             }
             place = other.l_start + other.l_len;
         } else if (set_lock(session, place, F_WRLCK)) {
@@ -148,16 +148,6 @@ static bool is_first(sqlite_session *session) {
     return true;
 }
 
-/* The first of the queue polls often, as nobody has the flock until it does. */
-static bool wait_for_turn(sqlite_session *session, bool first) {
-    enum { NAP_US = 300 };
-    if (!first) {
-        return sqlite_wait(session, 0) != 0;
-    }
-    nanosleep(&(struct timespec){0, NAP_US * 1000}, NULL);
-    return module_now_ms() < session->deadline_ms;
-}
-
 static bool open_turn(sqlite_session *session) {
     struct flock other;
     const int file = sqlite_tally_open(session->store);
@@ -194,7 +184,7 @@ int sqlite_take_turn(sqlite_session *session) {
         if (session->place == 0) {
             queue_up(session);
         }
-        if (!wait_for_turn(session, first && session->place != 0)) {
+        if (!sqlite_wait(session, 0)) { /* polls often: the flock is free until the first has it */
             return SQLITE_BUSY;
         }
     }
