@@ -189,6 +189,6 @@ case $said in
 *) fail "with no connection left, a call fails instead of waiting for itself" "$said" ;;
 esac
 # shellcheck disable=SC2086 # pids, to be split
-kill $clients
+kill $clients 2>/dev/null
 joined 2>/dev/null
 finish
