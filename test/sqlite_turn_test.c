@@ -194,7 +194,7 @@ static void a_greedy_process_does_not_starve_others(void **state) {
     print_message("of %ld turns, waits took %ld, 95 %% at most %ld, all at most %ld\n",
                   atomic_load(&shared->turns), waits[sizeof waits / sizeof waits[0] / 2],
                   nearly_all, waits[sizeof waits / sizeof waits[0] - 1]);
-    assert_true(nearly_all <= 2 * PROCESSES);
+    assert_true(nearly_all <= PROCESSES * 3 / 2); /* without the queue 16, even if it pauses */
 }
 
 static void a_killed_waiter_leaves_the_queue(void **state) {
