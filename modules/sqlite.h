@@ -21,10 +21,10 @@ typedef struct sqlite_store {
     bool create;  /* make the file if it is missing */
     bool folders; /* and its folders */
     int64_t busy_ms;
-    int64_t hurry_ms;            /* until then a verb that meets a lock fails at once */
-    int64_t turns_ms, turned_ms; /* turns without a pause: since when; the end of the last */
-    int64_t waits_ms;            /* when the last verb began that did not */
-    dev_t device;                /* of the file when it was opened, or last recognised as a copy */
+    int64_t hurry_ms; /* until then a verb that meets a lock fails at once */
+    int64_t passed;   /* places before this one in the queue are of stopped processes */
+    int64_t waits_ms; /* when the last verb began that did not */
+    dev_t device;     /* of the file when it was opened, or last recognised as a copy */
     ino_t inode;
     bool checked; /* once found undamaged */
     bool known;   /* a verb of this handle has set the next two */
@@ -45,10 +45,13 @@ typedef struct sqlite_session {
     sqlite3_stmt *meta;        /* version, identity, history */
     int64_t identity, history; /* as this transaction sees them */
     uint32_t count;
-    bool behind;  /* the store lost reservations, as this transaction shows, */
-    bool back;    /* and has written */
-    bool emptied; /* its commit emptied the log */
-    int turn;     /* the descriptor with this verb's lock + 1; 0: none */
+    bool behind;                  /* the store lost reservations, as this transaction shows, */
+    bool back;                    /* and has written */
+    bool emptied;                 /* its commit emptied the log */
+    int turn;                     /* the descriptor with this verb's lock + 1; 0: none */
+    int64_t place, queued_ms;     /* in the queue for it, + 1; since when; 0: none */
+    int64_t waited_for, waits_ms; /* the first place ahead, and since when */
+    int64_t ahead;                /* that place, if it is passed over; -1 */
 } sqlite_session;
 
 /* ---- connections and failures (sqlite_open.c) ------------------------------------------------ */

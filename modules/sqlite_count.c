@@ -39,7 +39,8 @@ static int open_count(const sqlite_store *store, int flags) {
 }
 
 int sqlite_tally_open(const sqlite_store *store) {
-    return open_count(store, O_RDONLY);
+    const int file = open_count(store, O_RDWR); /* to write, for the queue's locks */
+    return file >= 0 || errno == ENOENT ? file : open_count(store, O_RDONLY);
 }
 
 bool sqlite_tally_look(const sqlite_store *store, struct stat *out) {

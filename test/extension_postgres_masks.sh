@@ -18,7 +18,7 @@ rows="name=rows key_file=$key fingerprint=$("$FIRN" mask fingerprint --name rows
 narrow="name=narrow width=31 key_file=$key fingerprint=$("$FIRN" mask fingerprint --name narrow width=31 --key-file "$key")"
 printf '%s\n' "$line" "$rows" "$narrow" >"$secrets/masks"
 check "a server starts" test/engine start postgres "$place"
-port=$(cat "$place/port")
+port=$(sed -n 1p "$place/port")
 [ "$(id -u)" != 0 ] || chown -R nobody "$secrets"
 # ask STATEMENT...: one session; the answer, and an error as "SQLSTATE: message".
 ask() {

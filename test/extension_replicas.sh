@@ -131,6 +131,19 @@ same "and succeeds when the second step came again" 2 \
     "$(echo "UPDATE late SET id = snowflake() WHERE id IS NULL; $third; SELECT count(DISTINCT id) FROM late" | on first mixed)"
 await_second
 same "the replica runs" "Yes	Yes" "$(running)"
+numbers="SELECT number FROM bill"
+same "dated numbers are the same on both" "$(echo "$numbers" | on first mixed | grep .)" "$(echo "$numbers" | on second mixed)"
+echo "SET GLOBAL log_bin_trust_function_creators = 1" | on first
+echo "SET GLOBAL log_bin_trust_function_creators = 1" | on second
+echo "CREATE DATABASE gapless" | on first
+on first gapless <ext/mariadb/gapless.sql >"$TMPDIR/installed"
+echo "CALL firn_create_series('a', TRUE, 0); DO firn_next_in('a', 'one'); BEGIN; DO firn_next_in('a', 'gone'); ROLLBACK;
+    SELECT count(firn_next_in('a', seq)) FROM seq_1_to_3" | on first gapless >"$TMPDIR/installed"
+await_second
+chain="CALL firn_chain('a', 0)"
+same "series without gaps have the same chain" "$(echo "$chain" | on first gapless | grep -E '^a [1-4] ')" "$(echo "$chain" | on second gapless)"
+same "and a replica that becomes the primary continues it" "a: 5 numbers, 1 to 5, no gap and no duplicate; the chain is whole" \
+    "$(echo "DO firn_next_in('a', NULL); $chain" | on second gapless | "$FIRN" verify 2>&1)"
 try_other_way "replica" rows
 for server in first second; do
     test/engine stop "$TMPDIR/$server"

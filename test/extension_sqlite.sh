@@ -106,9 +106,9 @@ PRAGMA trusted_schema = OFF;
 CREATE TEMP TABLE begun AS SELECT count(firn_config('store'));
 INSERT INTO bill DEFAULT VALUES;
 SELECT * FROM bill;"
-answers "a time chooses the period, and a date is one of the zone" "2020-05-01-01|2020-05-01-02" "SELECT
+answers "a time chooses the period, and a date is one of the zone" "2020-05-01-01|2020-05-01-02|2020-05-01-03" "SELECT
     firn_number('days', 'template={year}-{month}-{day}-{counter:2} zone=Pacific/Kiritimati late=99', '2020-05-01'),
-    firn_number('days', '', 1588240800);"
+    firn_number('days', '', 1588240800), firn_number('days', '', datetime('2020-05-01 09:00:00'));"
 like "a schema gives no definition" ".*unsafe use of firn_number.*" "CREATE VIEW v AS SELECT firn_number('bills', ''); SELECT * FROM v;"
 errs "a series needs its definition at first" "the store has no series none: define it with template=" "firn_number('none')"
 errs "and only one" "leave the definition out" "firn_number('bills', 'template=X{counter:4}')"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Many writers on the series without gaps of a database: rollbacks, savepoints, every isolation level, retries.
+"""Many writers on the series without gaps of a database: rollbacks, savepoints, every isolation level, retries, a deadlock.
 
     gapless.py ENGINE PLACE           prints each number that is missing or there twice, and each other fault
     gapless.py ENGINE PLACE SECONDS   prints how many numbers a second it took: the figures of docs/guides/gapless.md
@@ -20,7 +20,8 @@ class Postgres:
         import psycopg2
         self.connection = psycopg2.connect(host="127.0.0.1", port=place, user="firn", dbname="postgres")
         self.connection.autocommit = True
-        self.again = (psycopg2.errors.SerializationFailure, psycopg2.errors.DeadlockDetected)
+        self.dead = psycopg2.errors.DeadlockDetected
+        self.again = (psycopg2.errors.SerializationFailure, self.dead)
         self.cursor = self.connection.cursor()
 
     def begin(self, generator):
@@ -38,12 +39,12 @@ class Mariadb(Postgres):
     def __init__(self, place):
         import MySQLdb
         self.connection = MySQLdb.connect(host="127.0.0.1", port=int(place), user="firn", database="firn", autocommit=True)
-        self.again = MySQLdb.OperationalError
+        self.again = self.dead = MySQLdb.OperationalError
         self.codes = (1205, 1213, 1020)  # a deadlock, or a row that was changed since the snapshot
         self.cursor = self.connection.cursor()
 
     def begin(self, generator):
-        level = generator.choice(["READ COMMITTED", "REPEATABLE READ"]) if generator else "REPEATABLE READ"
+        level = generator.choice(["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"]) if generator else "REPEATABLE READ"
         self.cursor.execute("SET TRANSACTION ISOLATION LEVEL " + level)
         self.cursor.execute("BEGIN")
 
@@ -59,7 +60,7 @@ class Sqlite(Postgres):
         self.connection.load_extension(library)
         self.connection.execute("PRAGMA journal_mode = WAL")
         self.connection.execute("PRAGMA synchronous = FULL")
-        self.again = ()
+        self.again = self.dead = ()  # one writer, so no deadlock
         self.cursor = self.connection.cursor()
 
     def begin(self, generator):
@@ -114,6 +115,28 @@ def write(engine, place, seed, rounds, done, faults):
         faults.append(f"a writer ended: {error!r}")
 
 
+def collide(engine, place, first, second, barrier, done):
+    database = engine(place)
+    database.begin(None)
+    insert(database, first)
+    barrier.wait(60)
+    try:
+        insert(database, second)
+        database.cursor.execute("COMMIT")
+        done[0] += 2
+    except database.dead as error:
+        done[1] += error.args[0] == 1213 or not isinstance(error.args[0], int)
+        database.cursor.execute("ROLLBACK")
+
+
+def deadlock(engine, place, done, faults):
+    """Two transactions, each waits for the series of the other: one gives its number back."""
+    barrier = threading.Barrier(2)
+    together([threading.Thread(target=collide, args=(engine, place, *pair, barrier, done)) for pair in (SERIES[:2], SERIES[1::-1])])
+    if done != [2, 1]:
+        faults.append(f"a deadlock committed {done[0]} of 2 invoices, and was noticed {done[1]} times")
+
+
 def together(threads):
     for thread in threads:
         thread.start()
@@ -126,6 +149,9 @@ def prove(engine, place, writers=8, rounds=40):
     counts = [[0, 0] for _ in range(writers)]
     database = engine(place)  # before the writers: to change SQLite's journal, a connection must be alone
     together([threading.Thread(target=write, args=(engine, place, i, rounds, counts[i], faults)) for i in range(writers)])
+    if database.dead:
+        counts.append([0, 0])
+        deadlock(engine, place, counts[-1], faults)
     found = 0
     for series in SERIES:
         database.cursor.execute("SELECT number FROM invoice WHERE series = " + database.mark + " ORDER BY number", (series,))

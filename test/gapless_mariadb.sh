@@ -5,7 +5,7 @@
 mark=ERROR
 
 gapless_server mysql MariaDB --log-bin=firn --server-id=1 --binlog-format=MIXED --log-bin-trust-function-creators=1
-port=$(cat "$place/port") database=firn
+port=$(sed -n 1p "$place/port") database=firn
 
 # client [OPTION...] <STATEMENTS: rows without their head.
 client() {
@@ -104,15 +104,21 @@ began=$(ask 'SELECT utc_timestamp(6)')
 release COMMIT
 wait $waiter
 says "a waiter gets the next number, and a time after the lock" "1" "SELECT at > '$began' FROM firn_entry WHERE series = 'waited' AND number = 2"
+ask "CALL firn_create_series('ahead', TRUE, 0)" "UPDATE firn_series SET last = 1, at = '2999-01-01' WHERE name = 'ahead'" >"$TMPDIR/said"
+says "a time is never before the last number's, also if the clock was ahead" "2	2999-01-01 00:00:00.000000" "DO firn_next_in('ahead', NULL)" \
+    "SELECT number, at FROM firn_entry WHERE series = 'ahead'"
 says "in every time zone" "1" "SET time_zone = '-05:00'" "DO firn_next_in('waited', NULL)" \
     "SELECT abs(timestampdiff(SECOND, at, utc_timestamp())) < 600 FROM firn_entry WHERE series = 'waited' AND number = 3"
 
 # ---- faults --------------------------------------------------------------------------------------
+ask "XA START 'survivor'" "DO firn_next_in('moved', NULL)" "XA END 'survivor'" "XA PREPARE 'survivor'" >"$TMPDIR/said"
 hold plain
 test/engine kill "$place"
 release COMMIT
 check "the server starts again after kill -9" test/engine restart "$place"
 says "which gave the number back" "13" "$(next plain)"
+refuses "an XA transaction still keeps its own" "1205" "SET innodb_lock_wait_timeout = 1" "$(next moved)"
+says "which its rollback gives back" "4714" "XA ROLLBACK 'survivor'" "$(next moved)"
 same "many writers leave no gap and no duplicate" "" "$(/usr/bin/python3 test/gapless.py mariadb "$port" 2>&1)"
 chains() {
     for series in a b c; do

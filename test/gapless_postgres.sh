@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # ext/postgres/gapless.sql in a real server: numbers belong to their transactions under rollbacks, savepoints, errors, kill -9,
-# deadlocks, two-phase commit and every isolation level; the chain; rights; a lock that nobody releases; a standby, a
-# dump and an older copy.
+# deadlocks, two-phase commit and every isolation level; the chain; rights; a lock that nobody releases; a dump, an older copy
+# and a standby that is promoted.
 . test/gapless.tap
 mark=ERROR:
 
 gapless_server postgres PostgreSQL -c max_prepared_transactions=4 -c deadlock_timeout=20ms
-PGHOST=127.0.0.1 PGPORT=$(cat "$place/port") PGUSER=firn PGDATABASE=postgres
+PGHOST=127.0.0.1 PGPORT=$(sed -n 1p "$place/port") PGUSER=firn PGDATABASE=postgres
 export PGHOST PGPORT PGUSER PGDATABASE
 
 # ask STATEMENT...: one session; the answers, and errors as "SQLSTATE: message".
@@ -113,6 +113,9 @@ began=$(ask 'SELECT clock_timestamp()')
 release COMMIT
 wait $waiter
 says "a waiter gets the next number, and a time after the lock" "t" "SELECT at > '$began' FROM firn_gapless.entry WHERE series = 'waited' AND number = 2"
+says "a time is never before the last number's, also if the clock was ahead" "t" 'SET session_replication_role = replica' \
+    "UPDATE firn_gapless.series SET at = '2999-01-01' WHERE name = 'waited'" 'RESET session_replication_role' \
+    "SELECT firn_next_in('waited') IS NULL OR at = '2999-01-01' FROM firn_gapless.series WHERE name = 'waited'"
 says "REPEATABLE READ answers 40001 when another one was faster" "1
 ERROR:  40001: could not serialize access due to concurrent update" 'BEGIN ISOLATION LEVEL REPEATABLE READ' 'SELECT 1' \
     "\\! psql -XqAt -c \"$(next waited)\" >'$TMPDIR/said'" "$(next waited)"
@@ -134,6 +137,7 @@ says "a row that gets its number once, as the page says, takes one number from t
     "SELECT d.number || ' ' || s.last FROM draft d, firn_gapless.series s WHERE s.name = 'once'"
 
 # ---- faults --------------------------------------------------------------------------------------
+ask BEGIN "$(next moved)" "PREPARE TRANSACTION 'survivor'" >"$TMPDIR/said"
 hold plain
 backend=$(ask "SELECT pid FROM pg_stat_activity WHERE application_name = 'holder'")
 kill -9 "$backend"
@@ -143,6 +147,8 @@ is_up() {
 }
 await is_up
 says "kill -9 of a backend gives its number back" "13" "$(next plain)"
+refuses "a prepared transaction still holds its series" "is locked by the prepared transaction 'survivor'" "SET lock_timeout = '50ms'" "$(next moved)"
+says "and keeps its number" "4715" "COMMIT PREPARED 'survivor'" "$(next moved)"
 
 same "many writers leave no gap and no duplicate" "" "$(/usr/bin/python3 test/gapless.py postgres "$PGPORT" 2>&1)" # after the restart
 chains() {
@@ -193,7 +199,7 @@ fi
 
 # ---- copies --------------------------------------------------------------------------------------
 same "a standby is made" 0 "$(ENGINE_STANDBY_OF=$PGPORT test/engine start postgres "$place.standby" -c max_prepared_transactions=4 >"$TMPDIR/said" 2>&1; echo $?)"
-standby=$(cat "$place.standby/port")
+standby=$(sed -n 1p "$place.standby/port")
 said=$(PGPORT=$standby ask "$(next a)")
 case $said in
 *25006*) pass "it gives no number" ;;
@@ -218,4 +224,12 @@ ask 'CREATE ROLE owner LOGIN' 'CREATE DATABASE own OWNER owner' >"$TMPDIR/said"
 same "an owner of a database installs it without a superuser" "" "$(PGUSER=owner PGDATABASE=own install)"
 same "and its numbers are as good" "1
 2" "$(PGUSER=owner PGDATABASE=own ask "SELECT firn_create_series('x', true)" "$(next x)" "$(next x)" | grep .)"
+has_all() {
+    [ "$(PGPORT=$standby ask "SELECT last FROM firn_gapless.series WHERE name = 'a'")" = $((last + 1)) ]
+}
+await has_all
+PGPORT=$standby ask 'SELECT pg_promote()' >"$TMPDIR/said"
+same "a standby that is promoted continues" "$((last + 2))" "$(PGPORT=$standby ask "$(next a)")"
+same "and its chain holds" "a: $((last + 2)) numbers, 1 to $((last + 2)), no gap and no duplicate; the chain is whole" \
+    "$(PGPORT=$standby chain_of a | "$FIRN" verify 2>&1)"
 finish

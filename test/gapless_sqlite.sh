@@ -58,6 +58,10 @@ same "which an error undoes, in a transaction that continues" "3,4,5,6" \
 same "also with OR FAIL, which keeps the rows before" "3,4,5,6,7" "$(ask "INSERT OR FAIL INTO bill (total) VALUES (1), (0)" "$bills" | tail -n 1)"
 says "a row that is ignored takes none" "3,4,5,6,7,8" "INSERT OR IGNORE INTO bill (total) VALUES (0), (1)" "$bills"
 says "nor one that an upsert changes" "3,4,5,6,7,8" "INSERT INTO bill (id, total) VALUES (1, 5) ON CONFLICT DO UPDATE SET total = 5" "$bills"
+says "a time is never before the last number's, also if the clock was ahead" "2|2999-01-01T00:00:00.000000Z" \
+    "INSERT INTO firn_gapless (name, chain) VALUES ('ahead', 1)" \
+    "UPDATE firn_gapless SET last = 1, at = '2999-01-01T00:00:00.000000Z' WHERE name = 'ahead'" \
+    "INSERT INTO firn_next (series) VALUES ('ahead')" "SELECT number, at FROM firn_entry WHERE series = 'ahead'"
 mkfifo "$TMPDIR/hold"
 sqlite3 -cmd ".load $library" "$file" <"$TMPDIR/hold" >"$TMPDIR/held" 2>&1 &
 holder=$!
@@ -126,6 +130,13 @@ same "two heads of one number are refused" "firn: --known has two heads of serie
     "$(verify --known "$TMPDIR/two" "$TMPDIR/chain")"
 sed -i "2s/ [0-9a-f]*\$/ $(printf '%064d' 0)/" "$TMPDIR/heads"
 finds "a chain that was written again" "number 3 is another one than --known has" p\;d --known "$TMPDIR/heads"
+
+# ---- an older copy -------------------------------------------------------------------------------
+sqlite3 "$many" ".backup $TMPDIR/older.db"
+database=$many ask "INSERT INTO firn_next (series) VALUES ('a')" >"$TMPDIR/said"
+database=$many chain_of a | verify --head >"$TMPDIR/kept"
+same "a database that is restored from an older copy is noticed" "series a ends at $numbers, and --known has number $((numbers + 1))" \
+    "$(database=$TMPDIR/older.db chain_of a | verify --known "$TMPDIR/kept" | sed 's/^firn: //; s/: the numbers between are lost.*//')"
 
 # ---- the anchor ----------------------------------------------------------------------------------
 export FIRN_STORE="sqlite:$TMPDIR/anchors.db?unsafe=1"

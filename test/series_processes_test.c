@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Series of several processes on one store, SQLite and Redis: clocks on both sides of midnight,
- * processes that are killed, periods that are pruned, a store that was restored. A number that two
+ * processes and engines that are killed, periods that are pruned, a store that was restored. A number that two
  * processes have is found. */
 #include <setjmp.h>
 #include <signal.h>
@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "engines.h"
@@ -227,7 +228,8 @@ static void processes_of_a_late_series_pass_midnight(void **state) {
 
 /* ---- processes that are killed --------------------------------------------------------------- */
 
-static int issue_until_killed(const char *where, int file) {
+/* Issues numbers until it is killed. `goes_on`: after an error, too. */
+static int issue_until_killed(const char *where, bool goes_on, int file) {
     simulated clock = {.base = time_of("2025-10-08T23:59:58Z"), .step_ns = 5 * MS};
     const firn_clock hands = clock_on(&clock);
     firn_store *store = store_at(where);
@@ -240,17 +242,22 @@ static int issue_until_killed(const char *where, int file) {
         for (int i = 0; code == FIRN_OK && i < 3; i++) {
             write_line(file, texts[i]);
         }
+        if (goes_on && code != FIRN_OK) {
+            code = FIRN_OK;
+            nanosleep(&(struct timespec){0, 20 * MS}, NULL);
+        }
     }
     fprintf(stderr, "# %s\n", error.text);
     return 1;
 }
 
-static pid_t begin_killed(const char *where, const int ends[2]) {
+static pid_t begin_killed(const char *where, bool goes_on, const int ends[2]) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(ends[0]);
-        _exit(issue_until_killed(where, ends[1]));
+        _exit(issue_until_killed(where, goes_on, ends[1]));
     }
     return child;
 }
@@ -267,7 +274,7 @@ static void kills_on(const char *kind, int kills) {
     firn_store_close(store_at(where));
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     for (int i = 0; i < 3; i++) {
-        children[i] = begin_killed(where, ends);
+        children[i] = begin_killed(where, false, ends);
     }
     for (int i = 0; i < kills + 3; i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407U;
@@ -277,7 +284,7 @@ static void kills_on(const char *kind, int kills) {
         assert_int_equal(kill(children[i % 3], SIGKILL), 0);
         assert_int_equal(waitpid(children[i % 3], &status, 0), children[i % 3]);
         assert_true(WIFSIGNALED(status)); /* the process issued until then */
-        children[i % 3] = i < kills ? begin_killed(where, ends) : 0;
+        children[i % 3] = i < kills ? begin_killed(where, false, ends) : 0;
     }
     close(ends[1]);
     while (read_line(ends[0])) {
@@ -291,6 +298,52 @@ static void killed_processes_repeat_no_number(void **state) {
     (void)state;
     kills_on("sqlite", 90 / short_step(6));
     kills_on("redis", 90 / short_step(6));
+}
+
+static void read_lines(int file, int count) {
+    for (int i = 0; i < count; i++) {
+        assert_true(read_line(file));
+    }
+}
+
+static void engine_killed_on(const char *kind) {
+    const char *where = place_of(kind);
+    int ends[2], status;
+    pid_t children[3];
+    if (where == NULL) {
+        return;
+    }
+    count_written = 0;
+    firn_store_close(store_at(where));
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    for (int i = 0; i < 3; i++) {
+        children[i] = begin_killed(where, true, ends);
+    }
+    for (int i = 0; i < 3; i++) {
+        read_lines(ends[0], 100);
+        assert_true(engine_do(engine_of(kind, 0, ""), "kill", 0));
+        assert_true(engine_do(engine_of(kind, 0, ""), "restart", 0));
+    }
+    read_lines(ends[0], 100);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(kill(children[i], SIGKILL), 0);
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_true(WIFSIGNALED(status));
+    }
+    close(ends[1]);
+    while (read_line(ends[0])) {
+    }
+    close(ends[0]);
+    assert_true(count_written >= 400);
+    assert_int_equal(doubles(), 0);
+}
+
+static void killed_engines_repeat_no_number(void **state) {
+    (void)state;
+    if (short_step(2) == 1) { /* starts two engines */
+        engine_killed_on("postgres");
+        engine_killed_on("mysql");
+    }
 }
 
 /* ---- a store that lasts ---------------------------------------------------------------------- */
@@ -422,6 +475,7 @@ int main(void) {
         TEST(processes_pass_midnight),
         TEST(processes_of_a_late_series_pass_midnight),
         TEST(killed_processes_repeat_no_number),
+        TEST(killed_engines_repeat_no_number),
         TEST(a_pruned_period_is_closed_for_ever),
         TEST(a_restored_store_waits_for_the_operator),
         TEST(a_forked_child_has_its_own_counters),

@@ -346,6 +346,11 @@ static void each_number_is_in_the_period_of_its_time(void **state) {
         {"America/Sao_Paulo", "2018-11-04T03:00:00Z", "2018-11-04-000001"},
         {"America/Sao_Paulo", "2018-11-05T01:59:59Z", "2018-11-04-000002"},
         {"America/Sao_Paulo", "2018-11-05T02:00:00Z", "2018-11-05-000001"},
+        {"America/Sao_Paulo", "2017-10-15T02:59:59Z", "2017-10-14-000001"},
+        {"America/Sao_Paulo", "2017-10-15T03:00:00Z", "2017-10-15-000001"},
+        {"Asia/Beirut", "2022-03-26T21:59:59Z", "2022-03-26-000001"},
+        {"Asia/Beirut", "2022-03-26T22:00:00Z", "2022-03-27-000001"},
+        {"Asia/Beirut", "2022-03-27T20:59:59Z", "2022-03-27-000002"},
         /* half an hour of summer time */
         {"Australia/Lord_Howe", "2025-04-05T12:59:59Z", "2025-04-05-000001"},
         {"Australia/Lord_Howe", "2025-04-05T13:00:00Z", "2025-04-06-000001"},

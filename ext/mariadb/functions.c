@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each SQL function: arguments in, a value out. Generators and jobs are in generators.c, code
+/* Each SQL function: arguments in, a value out. Generators, series and jobs are in generators.c, code
  * shared by all engines in ext/common. */
 #include "functions.h"
 
@@ -23,6 +23,7 @@ typedef struct function function;
 typedef struct mariadb_call {
     sql_call sql; /* with the arguments of the row, and the answer */
     const function *f;
+    const UDF_ARGS *args;  /* of the row */
     mariadb_generator gen; /* of the server, held during a row */
     firn_job *job;         /* of this statement */
     char scheme_text[SQL_TEXT_SIZE], options[SQL_TEXT_SIZE], name[SQL_TEXT_SIZE], digits[24];
@@ -278,7 +279,8 @@ static int job_of_row(mariadb_call *call) {
 static int stamp(mariadb_call *call) {
     firn_id id;
     int64_t shift_ns;
-    int code = job_of_row(call);
+    int code = time_of(call, &call->sql.arguments[1], call->args->arg_type[1]);
+    code = code == FIRN_OK ? job_of_row(call) : code;
     code = code == FIRN_OK
                ? firn_job_next(call->job, &call->sql.time, &id, &shift_ns, &call->sql.error)
                : code;
@@ -292,6 +294,48 @@ static int stamp(mariadb_call *call) {
     code = sql_integer(&call->sql.integer, scheme, &id,
                        id.low > INT64_MAX && sql_unsigned(call->options), &call->sql.error);
     return code == FIRN_OK ? put_form(call, &id, FIRN_FORM_DEC) : code;
+}
+
+/* ---- numbers for people ---------------------------------------------------------------------- */
+
+/* Uses the series of the previous row if it is the same, and still open. */
+static int find_series(mariadb_call *call) {
+    const char *const kept[2] = {call->name, call->options};
+    firn_error *error = &call->sql.error;
+    bool same = true;
+    for (int i = 0; i < 2; i++) {
+        const sql_value *value = &call->sql.arguments[i];
+        same = same && strlen(kept[i]) == value->length &&
+               memcmp(kept[i], value->text, value->length) == 0;
+    }
+    if (same && generator_again(&call->gen)) {
+        return FIRN_OK;
+    }
+    call->gen.entry = NULL;
+    int code = sql_copy(call->name, "the name of the series", call->sql.arguments[0].text,
+                        call->sql.arguments[0].length, error);
+    code = code == FIRN_OK ? sql_copy(call->options, "the definition", call->sql.arguments[1].text,
+                                      call->sql.arguments[1].length, error)
+                           : code;
+    return code == FIRN_OK ? series_find(&call->gen, call->name, call->options, error) : code;
+}
+
+/* firn_number(SERIES [, DEFINITION [, TIME]]): a date alone is a day in the zone of the series. */
+static int number(mariadb_call *call) {
+    sql_call *sql = &call->sql;
+    const bool dated = call->args->arg_count > 2;
+    const sql_value *time = &sql->arguments[2];
+    int code = find_series(call);
+    if (code == FIRN_OK && dated) {
+        code = time->length == sizeof "2026-11-20" - 1 && call->args->arg_type[2] == STRING_RESULT
+                   ? series_day(&call->gen, &sql->time, time->text, time->length, &sql->error)
+                   : time_of(call, time, call->args->arg_type[2]);
+    }
+    code = code == FIRN_OK
+               ? series_take(&call->gen, sql->text, dated ? &sql->time : NULL, &sql->error)
+               : code;
+    sql->length = code == FIRN_OK ? strlen(sql->text) : 0;
+    return code;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -420,10 +464,8 @@ static bool work(mariadb_call *call, const UDF_ARGS *args, char *is_null, char *
     if (call->f->pure != NULL) {
         code = answer(call, args);
     } else {
-        if (call->f->work == stamp) {
-            code = time_of(call, &call->sql.arguments[1], args->arg_type[1]);
-        }
-        code = code == FIRN_OK ? call->f->work(call) : code;
+        call->args = args;
+        code = call->f->work(call);
         generator_leave(&call->gen);
     }
     if (code == FIRN_OK) {

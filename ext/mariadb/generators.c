@@ -3,6 +3,7 @@
 
 #include "../common/sql.h"
 #include "errors.h"
+#include "series_day.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -50,6 +51,11 @@ static int check_store(const char *options, firn_error *error) {
     return FIRN_OK;
 }
 
+static bool options_are_free(void) {
+    const char *allowed = getenv("FIRN_OPTIONS");
+    return allowed == NULL || allowed[0] == '\0' || strcmp(allowed, "1") == 0;
+}
+
 /* FIRN_OPTIONS=0 leaves an account the options that cannot make it issue IDs of somebody else: all
  * but those that name a node, a namespace or a layout. store and unsafe have another setting.
  */
@@ -59,9 +65,8 @@ static int check_options(const char *scheme, const char *changes, const char *op
         "ordering", "clock",    "stale",     "entropy", "full",     "start",
         "back",     "max_back", "max_lead",  "window",  "mode",     "store",
         "max_wait", "max_skew", "max_shift", "unsafe",  "unsigned", "disorder"};
-    const char *allowed = getenv("FIRN_OPTIONS");
     char left[SQL_TEXT_SIZE], unused[SQL_TEXT_SIZE];
-    if (allowed == NULL || allowed[0] == '\0' || strcmp(allowed, "1") == 0) {
+    if (options_are_free()) {
         return FIRN_OK;
     }
     snprintf(left, sizeof left, "%s", options);
@@ -87,25 +92,41 @@ static int check_options(const char *scheme, const char *changes, const char *op
 
 enum state { FREE, OPENING, FAILED, READY };
 
-/* A generator's place, read and written under `places`. A READY one without options never changes,
- * so finding it takes no lock. One with options stays as long as a call holds it. */
+/* The contents of a place: a generator, or a series with its store. */
+typedef struct opened_one {
+    firn_gen *gen;
+    firn_series *series;
+    firn_store *store;
+} opened_one;
+
+/* The place of a generator or a series, read and written under `places`. A READY one without options
+ * never changes, so finding it takes no lock. Others stay as long as a call holds them. */
 typedef struct generator_entry {
     atomic_int state;
-    char scheme[SQL_TEXT_SIZE], options[SQL_TEXT_SIZE];
-    firn_gen *gen;
-    int waiting;        /* threads that wait for another one to open it */
-    firn_error why;     /* of FAILED, until they have read it */
-    atomic_int calls;   /* that hold it; below 0 while it is taken away */
-    uint64_t life;      /* increases when it is taken away */
-    atomic_llong usage; /* CLOCK_MONOTONIC of the latest call, ns */
+    char scheme[SQL_TEXT_SIZE], options[SQL_TEXT_SIZE]; /* of a series: its name and definition */
+    opened_one open;
+    pthread_mutex_t turn; /* of a series, which is for one thread at a time; zeros initialise it */
+    int waiting;          /* threads that wait for another one to open it */
+    firn_error why;       /* of FAILED, until they have read it */
+    atomic_int calls;     /* that hold it; below 0 while it is taken away */
+    uint64_t life;        /* increases when it is taken away */
+    atomic_llong usage;   /* CLOCK_MONOTONIC of the latest call, ns */
 } generator_entry;
 
 enum { AWAY = -1000000000 };
 
-/* Generators without options come first, so that others cannot use up their room. */
-static generator_entry entries[GENERATORS_PLAIN + GENERATORS_MOST];
+/* Each part has its own room, so that one cannot use up another's. */
+static generator_entry entries[GENERATORS_PLAIN + GENERATORS_MOST + SERIES_MOST];
+static generator_entry *const first_series = entries + GENERATORS_PLAIN + GENERATORS_MOST;
 static pthread_mutex_t places = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
+
+/* Windows and blocks that are not given back are lost, nothing else. */
+static void close_one(opened_one old) {
+    firn_close(old.gen, NULL);
+    firn_series_close(old.series, NULL);
+    firn_store_close(old.store);
+}
 
 /* With atexit, not as a destructor: destructors run after the stores' libraries are gone. */
 static void close_all(void) {
@@ -113,7 +134,7 @@ static void close_all(void) {
         int ready = READY;
         if (atomic_compare_exchange_strong_explicit(&entries[i].state, &ready, FREE,
                                                     memory_order_seq_cst, memory_order_seq_cst)) {
-            firn_close(entries[i].gen, NULL); /* what is not given back is lost, nothing else */
+            close_one(entries[i].open);
         }
     }
 }
@@ -160,7 +181,7 @@ static bool hold(mariadb_generator *g, generator_entry *e, uint64_t life) {
         atomic_store_explicit(&e->usage, now.tv_sec * 1000000000LL + now.tv_nsec,
                               memory_order_relaxed);
     }
-    *g = (mariadb_generator){.entry = e, .life = life, .gen = e->gen, .held = true};
+    *g = (mariadb_generator){.entry = e, .life = life, .gen = e->open.gen, .held = true};
     return true;
 }
 
@@ -193,13 +214,13 @@ static generator_entry *oldest_of(part among) {
 
 /* Under the lock: takes the least recently used one away. Its place is free then, and the caller
  * closes *old. NULL: calls hold all. */
-static generator_entry *make_room(part among, firn_gen **old) {
+static generator_entry *make_room(part among, opened_one *old) {
     generator_entry *e;
     for (size_t tries = 0; tries < among.count && (e = oldest_of(among)) != NULL; tries++) {
         int none = 0;
         if (atomic_compare_exchange_strong_explicit(&e->calls, &none, AWAY, memory_order_acq_rel,
                                                     memory_order_relaxed)) {
-            *old = e->gen;
+            *old = e->open;
             e->life++;
             atomic_fetch_sub_explicit(&e->calls, AWAY, memory_order_release);
             return e;
@@ -208,7 +229,7 @@ static generator_entry *make_room(part among, firn_gen **old) {
     return NULL;
 }
 
-static int open_entry(generator_entry *entry, firn_error *error) {
+static int open_generator(generator_entry *entry, firn_error *error) {
     const char *options = entry->options;
     char scheme[SQL_TEXT_SIZE], changes[SQL_TEXT_SIZE], keys[3 * SQL_TEXT_SIZE];
     const char *node = getenv("FIRN_NODE");
@@ -233,7 +254,33 @@ static int open_entry(generator_entry *entry, firn_error *error) {
                           .keys = keys,
                           .store_url = store_url(options),
                           .notice = put_notice};
-    return firn_open_with(&entry->gen, &config, error);
+    return firn_open_with(&entry->open.gen, &config, error);
+}
+
+static int open_series(generator_entry *entry, firn_error *error) {
+    const firn_store_options options = {.notice = put_notice};
+    if (entry->options[0] != '\0' && !options_are_free()) {
+        return set_error(
+            error, FIRN_EUSAGE,
+            "a call may not define a series, because FIRN_OPTIONS in the server's "
+            "environment is not 1: define it with `firn series` in the server's store");
+    }
+    if (sql_has(entry->options, "key_file")) {
+        return set_error(error, FIRN_EUSAGE,
+                         "SQL functions have no masked counters, since a statement would name a "
+                         "file of the server: remove key_file=");
+    }
+    int code = check_store("", error);
+    code = code == FIRN_OK ? firn_store_open(&entry->open.store, store_url(""), &options, error)
+                           : code;
+    if (code == FIRN_OK) {
+        code = firn_series_open(&entry->open.series, entry->scheme, entry->options,
+                                entry->open.store, NULL, error);
+        if (code != FIRN_OK) {
+            firn_store_close(entry->open.store);
+        }
+    }
+    return code;
 }
 
 /* Threads share the result of an opening, also its error: otherwise each would wait for an
@@ -257,9 +304,8 @@ static int share(generator_entry *e, mariadb_generator *g, firn_error *error) {
 }
 
 /* Under the lock: finds the generator, or a place to open it and perhaps another one to close. */
-static int claim(generator_entry **mine, firn_gen **old, mariadb_generator *g, const char *scheme,
-                 const char *options, firn_error *error) {
-    part among = part_of(scheme, options);
+static int claim(generator_entry **mine, opened_one *old, part among, mariadb_generator *g,
+                 const char *scheme, const char *options, firn_error *error) {
     generator_entry *e =
         search(among, READY, scheme, options); /* another connection may have been faster */
     e = e != NULL ? e : search(among, OPENING, scheme, options);
@@ -269,10 +315,9 @@ static int claim(generator_entry **mine, firn_gen **old, mariadb_generator *g, c
     e = search(among, FREE, scheme, options);
     e = e != NULL ? e : make_room(among, old);
     if (e == NULL) {
-        return set_error(error, FIRN_EUSAGE,
-                         "calls in progress use %zu schemes with options: use fewer different "
-                         "options",
-                         among.count);
+        return set_error(
+            error, FIRN_EUSAGE, "calls in progress use %zu %s: use fewer different ones at a time",
+            among.count, among.first == first_series ? "series" : "schemes with options");
     }
     snprintf(e->scheme, sizeof e->scheme, "%s", scheme);
     snprintf(e->options, sizeof e->options, "%s", options);
@@ -297,29 +342,63 @@ static void finish(generator_entry *e, mariadb_generator *g, int code, const fir
     pthread_cond_broadcast(&opened);
 }
 
-int generator_find(mariadb_generator *g, const char *scheme, const char *options,
-                   firn_error *error) {
-    generator_entry *mine = NULL, *ready = NULL;
-    firn_gen *old = NULL;
-    part among = part_of(scheme, options);
-    if (is_plain(among.first)) {
-        ready = search(among, READY, scheme, options);
-    }
-    if (ready != NULL) {
-        hold(g, ready, 0);
-        return FIRN_OK;
-    }
+/* Holds the one of scheme and options, opened by `open` on first use. */
+static int find(mariadb_generator *g, part among, const char *scheme, const char *options,
+                int (*open)(generator_entry *, firn_error *), firn_error *error) {
+    generator_entry *mine = NULL;
+    opened_one old = {NULL, NULL, NULL};
     pthread_mutex_lock(&places);
-    int code = claim(&mine, &old, g, scheme, options, error);
+    int code = claim(&mine, &old, among, g, scheme, options, error);
     pthread_mutex_unlock(&places);
     if (mine != NULL) { /* without the lock, because a store may take seconds */
-        firn_close(old, NULL);
-        code = open_entry(mine, error);
+        close_one(old);
+        mine->open = (opened_one){NULL, NULL, NULL};
+        code = open(mine, error);
         pthread_mutex_lock(&places);
         finish(mine, g, code, error);
         pthread_mutex_unlock(&places);
     }
     return code;
+}
+
+int generator_find(mariadb_generator *g, const char *scheme, const char *options,
+                   firn_error *error) {
+    part among = part_of(scheme, options);
+    generator_entry *ready = is_plain(among.first) ? search(among, READY, scheme, options) : NULL;
+    if (ready != NULL) {
+        hold(g, ready, 0);
+        return FIRN_OK;
+    }
+    return find(g, among, scheme, options, open_generator, error);
+}
+
+/* ---- series ---------------------------------------------------------------------------------- */
+
+int series_find(mariadb_generator *g, const char *name, const char *definition, firn_error *error) {
+    return find(g, (part){first_series, SERIES_MOST}, name, definition, open_series, error);
+}
+
+/* A store that does not answer fails each turn after its own limit, and the queue after this one. */
+int series_take(const mariadb_generator *g, char text[FIRN_SERIES_SIZE], const firn_time *at,
+                firn_error *error) {
+    generator_entry *e = g->entry;
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += TURN_S;
+    if (pthread_mutex_clocklock(&e->turn, CLOCK_MONOTONIC, &end) != 0) {
+        return set_error(error, FIRN_EBUSY,
+                         "other calls of series %.63s waited %d s for the store: look at the store "
+                         "of FIRN_STORE, then repeat the statement",
+                         e->scheme, TURN_S);
+    }
+    int code = firn_series_next(e->open.series, at, (char(*)[FIRN_SERIES_SIZE])text, 1, error);
+    pthread_mutex_unlock(&e->turn);
+    return code;
+}
+
+int series_day(const mariadb_generator *g, firn_time *time, const char *text, size_t length,
+               firn_error *error) {
+    return series_day_read(time, g->entry->open.series, text, length, error);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */

@@ -16,12 +16,13 @@ static int number_of(sql_connection *connection, char text[FIRN_SERIES_SIZE], sq
     firn_time at;
     int code = text_of(&series, name, 0, error);
     code = code == FIRN_OK ? connection_series(connection, series, keys, &open, error) : code;
-    if (code == FIRN_OK && time != NULL) {
-        code = sqlite3_value_type(time) == SQLITE_TEXT ? text_of(&moment, time, 2, error)
-                                                       : time_of(&at, time, 2, error);
-        code = code == FIRN_OK && sqlite3_value_type(time) == SQLITE_TEXT
-                   ? series_day_read(&at, open, moment.text, moment.length, error)
-                   : code;
+    if (code == FIRN_OK && time != NULL && sqlite3_value_type(time) == SQLITE_TEXT &&
+        sqlite3_value_bytes(time) == sizeof "2026-11-20" - 1) {
+        code = text_of(&moment, time, 2, error);
+        code =
+            code == FIRN_OK ? series_day_read(&at, open, moment.text, moment.length, error) : code;
+    } else if (code == FIRN_OK && time != NULL) {
+        code = time_of(&at, time, 2, error);
     }
     if (code != FIRN_OK) {
         return code;
