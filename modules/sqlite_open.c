@@ -82,9 +82,11 @@ int sqlite_explain(const sqlite_session *session, int result) {
     }
     for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
         if (explanations[i].result == primary) {
-            return module_fail(session->error, primary == SQLITE_NOMEM ? FIRN_EMEMORY : FIRN_ESTORE,
-                               "store %s %s (%.40s): %s", path, explanations[i].what, why,
-                               explanations[i].cure);
+            const bool disk = primary == SQLITE_FULL || primary == SQLITE_IOERR;
+            return module_advise(
+                session->error, primary == SQLITE_NOMEM ? FIRN_EMEMORY : FIRN_ESTORE,
+                disk ? FIRN_CURE_CHECK_STORE : FIRN_CURE_NONE, "store %s %s (%.40s): %s", path,
+                explanations[i].what, why, explanations[i].cure);
         }
     }
     return module_fail(session->error, FIRN_ESTORE,

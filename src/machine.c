@@ -579,11 +579,12 @@ int firn__machine_has_place(const firn_store *store, firn_error *error) {
                             url);
 }
 
-/* A file that is there and cannot be written, as on a full disk. Its owner is not known, so nothing
- * of it is used later either. The shared store grants other nodes. */
+/* The disk fails or is full. The owner of the file is not known, so nothing of it is used later
+ * either. The shared store grants other nodes. */
 static bool is_dispensable(firn__machine *machine, int code, const firn_error *why) {
     firn__store_clock clock;
-    if (code != FIRN_ESTORE || firn__machine_look(machine, &clock, NULL) != FIRN_OK) {
+    if (code != FIRN_ESTORE || why->cure != FIRN_CURE_CHECK_STORE ||
+        firn__machine_look(machine, &clock, NULL) != FIRN_OK) {
         return false;
     }
     firn__gen_notice(machine->gen, "this process continues without its reserve: %.300s", why->text);

@@ -5,10 +5,10 @@ compiler=${CC:-cc}
 own=$TMPDIR/own
 mkdir -p "$own"
 compile() {
-    "$compiler" -std=c17 -D_GNU_SOURCE -O1 -w -Iinclude -Isrc -DFIRN_SOURCE_DIR="\"$PWD\"" -DFIRN_BUILD_DIR="\"$BUILD\"" \
-        -c -o "$1" "$2"
+    "$compiler" -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -O1 -w -Iinclude -Isrc \
+        -DFIRN_SOURCE_DIR="\"$PWD\"" -DFIRN_BUILD_DIR="\"$BUILD\"" -c -o "$1" "$2"
 }
-wraps=$(grep -o '__real_[a-z_]*' test/machine_test.c | sort -u | sed 's/__real_/-Wl,--wrap=/')
+wraps=$(grep -o '__real_[a-z][a-z0-9_]*' test/machine_test.c | sort -u | sed 's/__real_/-Wl,--wrap=/')
 # link BUG OBJECT...
 link() {
     bug=$1

@@ -2425,9 +2425,7 @@ static void live_with_a_failure(void) {
         }
         if (s == 10 && gen[0] != NULL) {
             may_fail = false;
-            if (gen[0]->machine != NULL) { /* else it began without the reserve */
-                bind_elsewhere(gen[0]);
-            }
+            bind_elsewhere(gen[0]);
             may_fail = true;
             for (int p = 0; p < 2; p++) {
                 if (gen[p] != NULL) {
