@@ -1942,7 +1942,7 @@ static void each_verb_opens_a_store_that_was_away(void **state) {
     enum { RESERVE, GIVE_BACK, LIST, OTHERS, NOW, KNOWN, RELABEL, VERBS };
     for (int verb = 0; verb < VERBS; verb++) {
         char here[500], place[600];
-        const firn_store_options options = {.unsafe = true};
+        const firn_store_options options = {.unsafe = true, .later = true};
         const firn_request request = {
             .ns = "ns", .layout = LAYOUT, .key = "1", .count = 10, .latest = 5, .grant = 3};
         const firn_mark mine = {10, 5};
@@ -1956,7 +1956,7 @@ static void each_verb_opens_a_store_that_was_away(void **state) {
         int holdings = 0;
         snprintf(here, sizeof here, "%s/v%d", folder, verb);
         snprintf(place, sizeof place, "sqlite:%s/s.db", here);
-        assert_int_equal(firn__store_open_later(&store, place, &options, NULL), FIRN_OK);
+        assert_int_equal(firn_store_open(&store, place, &options, NULL), FIRN_OK);
         firn__store_forget(store, "ns", "1"); /* a store that is away remembers nothing */
         for (int there = 0; there < 2; there++) {
             const int code =
@@ -1981,9 +1981,9 @@ static void each_verb_opens_a_store_that_was_away(void **state) {
     }
     firn_store *store = NULL;
     firn_error error;
-    const firn_store_options options = {.unsafe = true};
-    assert_int_equal(firn__store_open_later(&store, "nothing:x", &options, &error), FIRN_EUSAGE);
-    assert_int_equal(firn__store_open_later(&store, "", &options, &error), FIRN_EUSAGE);
+    const firn_store_options options = {.unsafe = true, .later = true};
+    assert_int_equal(firn_store_open(&store, "nothing:x", &options, &error), FIRN_EUSAGE);
+    assert_int_equal(firn_store_open(&store, "", &options, &error), FIRN_EUSAGE);
     assert_null(store);
 }
 

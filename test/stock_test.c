@@ -784,7 +784,7 @@ static uint64_t dice(uint64_t *seed, uint64_t sides) {
 
 static void live(uint64_t *seed, firn_segment *each[LIVES], char copy[400], int *older) {
     const size_t who = dice(seed, LIVES);
-    char path[400];
+    char path[401];
     snprintf(path, sizeof path, "%s%s", file, who >= 3 ? "2" : "");
     if (each[who] == NULL) {
         each[who] = integers_of(path, "reserve=1min max_reserve=400 step=20");
