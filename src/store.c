@@ -30,7 +30,7 @@ struct firn_store {
     void *library;         /* of the module; NULL: built in or the caller's */
     pthread_mutex_t *lock; /* in a page that a fork wipes: a child never inherits it locked */
     char url[URL_SIZE];
-    struct absent *absent; /* what open_later has not opened yet; NULL: it is open */
+    struct absent *absent; /* what firn__store_open_later has not opened yet; NULL: it is open */
     char *module_dir;      /* of the options; NULL: none */
     bool unsafe;
 };
@@ -375,9 +375,8 @@ bool firn__store_was_away(const char *url) {
     return split_url(engine, shown, url, NULL) == FIRN_OK && firn__store_is_paused(shown);
 }
 
-/* The store is opened when it is first used, and until then at each use. */
-static int open_later(firn_store **out, const char *url, const firn_store_options *options,
-                      firn_error *error) {
+int firn__store_open_later(firn_store **out, const char *url, const firn_store_options *options,
+                           firn_error *error) {
     char engine[32], shown[URL_SIZE];
     firn_store *store;
     int code = split_url(engine, shown, url, error);
@@ -412,13 +411,13 @@ int firn_store_open(firn_store **store, const char *url, const firn_store_option
     const bool later = options != NULL && options->later && url != NULL;
     firn_error why = {0};
     if (later && firn__store_was_away(url)) {
-        return open_later(store, url, options, error);
+        return firn__store_open_later(store, url, options, error);
     }
     int code = open_now(store, url, options, &why);
     const bool away = code == FIRN_ESTORE && later;
     if (away) {
         firn_error other = {0};
-        code = open_later(store, url, options, &other);
+        code = firn__store_open_later(store, url, options, &other);
         if (code == FIRN_OK) {
             firn__store_pause(firn__store_url(*store), false);
         } else {

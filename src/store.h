@@ -11,6 +11,9 @@ bool firn__store_embedded(const firn_store *store);
 /* Where it is, for people; without a password. */
 const char *firn__store_url(const firn_store *store);
 
+/* Opens a store that is away when it is first used, and until then at each use. */
+int firn__store_open_later(firn_store **store, const char *url, const firn_store_options *options,
+                           firn_error *error);
 /* How the store was opened: its folder of modules (or NULL), and whether it may lose writes. Valid
  * as long as the store. */
 firn_store_options firn__store_options(const firn_store *store);
