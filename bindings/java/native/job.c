@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Named jobs; Job.java lets one thread in at a time. Opening asks the store, issuing needs none. */
+/* Named jobs; Job.java lets one thread in at a time. Opening asks the store, issuing does not need it. */
 #include "firn_java.h"
 
 /* -> an address; `scheme_out` becomes the job's. `stored`: with a store, the default one if `store`

@@ -15,11 +15,17 @@ import sys
 import types
 import uuid
 
-from . import _firn
+try:
+    from . import _firn
+except ImportError as error:
+    if "subinterpreters" not in str(error):
+        raise
+    raise ImportError("firn does not run in an interpreter with its own GIL: use threads or processes") from error
 
 __version__ = _firn.version
-__all__ = ["open", "aopen", "uuid7", "uuid4", "ulid", "ksuid", "typeid", "Generator", "Segment", "Series", "Job", "Order",
-           "Mask", "Error", "pack", "show", "parse", "format", "range",
+# Not open, format and range, which `from firn import *` would put in the place of Python's.
+__all__ = ["aopen", "uuid7", "uuid4", "ulid", "ksuid", "typeid", "Generator", "Segment", "Series", "Job", "Order",
+           "Mask", "Error", "pack", "show", "parse",
            "convert", "guess", "recognize", "decode", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme",
            "Reading", "Match"]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)

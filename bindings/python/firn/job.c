@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Named jobs: IDs for records that have a time. Opening asks the store; issuing needs none, so
+/* Named jobs: IDs for records that have a time. Opening asks the store; issuing does not need it, so
  * that it keeps the GIL, which lets one thread at a time into a job. */
 #include "firn_python.h"
 

@@ -159,6 +159,19 @@ class Issue(unittest.TestCase):
                 self.assertIs(type(next(iter(gen))), kind)
                 self.assertIs(type(gen.many(2)[1]), kind)
 
+    def test_python_keeps_its_own_functions(self):
+        names = {}
+        exec("from firn import *", names)
+        self.assertEqual({"open", "format", "range"} & set(names), set())
+        self.assertIs(names["Generator"], firn.Generator)
+
+    @unittest.skipUnless(sys.version_info >= (3, 13), "this Python has no interpreters with their own GIL")
+    def test_an_interpreter_with_its_own_gil(self):
+        import _interpreters
+        failed = _interpreters.exec(_interpreters.create("isolated"), "import sys; sys.path[:] = %r; import firn" % sys.path)
+        self.assertIn("use threads or processes", failed.msg)
+        self.assertIsNone(_interpreters.exec(_interpreters.create("legacy"), "import sys; sys.path[:] = %r; import firn" % sys.path))
+
     def test_functions_that_need_no_store(self):
         for call, scheme, kind in ((firn.uuid7, "uuid7", uuid.UUID), (firn.uuid4, "uuid4", uuid.UUID), (firn.ulid, "ulid", str),
                                    (firn.ksuid, "ksuid", str), (lambda: firn.typeid("user"), "typeid", str)):
