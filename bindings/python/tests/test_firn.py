@@ -595,7 +595,13 @@ for _ in range(20):
     def test_interpreters(self):
         """As mod_wsgi: each has its own exceptions and UUIDs, also after another one has ended."""
         done = subprocess.run([sys.executable, "-c", """
-import _xxsubinterpreters as interpreters
+import sys
+if sys.version_info >= (3, 13):
+    import _interpreters as interpreters
+    create, run = lambda: interpreters.create("legacy"), interpreters.exec
+else:
+    import _xxsubinterpreters as interpreters
+    create, run = lambda: interpreters.create(isolated=False), interpreters.run_string
 work = '''
 import firn, uuid
 assert type(firn.open("uuid7").next()) is uuid.UUID
@@ -604,11 +610,11 @@ try:
 except firn.UsageError:
     print("refused", flush=True)
 '''
-made = [interpreters.create() for _ in range(4)]
-interpreters.run_string(made[0], work)
+made = [create() for _ in range(4)]
+run(made[0], work)
 exec(work)
 for one in made:
-    interpreters.run_string(one, work)
+    run(one, work)
     interpreters.destroy(one)
 exec(work)
 """], capture_output=True, text=True, timeout=300)
