@@ -170,45 +170,6 @@ function firnApi (native, generators) {
 
   disposable(Series)
 
-  const isOpenJob = Symbol('an open job')
-  function jobDigest (value) {
-    if (value === null) return null
-    const number = BigInt(value)
-    if (number < 0n || number >= 1n << 64n) throw refuse('RANGE', `digest is ${number}`, 'give 0 to 2^64 - 1')
-    return number
-  }
-  function jobArgs (scheme, { name = null, digest = null, seed, maxShift = 1000, disorder = 0, store = null, output, moduleDir,
-    unsafe = false, ...keys }) {
-    if (digest === null && (name ?? store) !== null) {
-      throw refuse('USAGE', 'a job with a name needs the digest of its input', 'set digest, such as a hash of a file')
-    }
-    return [text('scheme', scheme), keysOf(keys), optional('name', name), jobDigest(digest), optional('seed', seed),
-      integer('maxShift', maxShift, 0, 86400000), integer('disorder', disorder, 0, Number.MAX_SAFE_INTEGER), optional('store', store),
-      optional('moduleDir', moduleDir), Boolean(unsafe), optional('output', output)]
-  }
-
-  /** IDs for records that have a time but no ID, the same at each run: new Job('snowflake', { name: 'orders-2019', digest }).
-   * Opening may wait for the store; next() does not need it. */
-  class Job {
-    #job
-
-    constructor (scheme, options = {}) {
-      this.#job = options[isOpenJob] ?? call('openJob', ...jobArgs(scheme, options))
-    }
-
-    static async open (scheme, options = {}) {
-      return new Job(scheme, { [isOpenJob]: await promised('openJob', ...jobArgs(scheme, options)) })
-    }
-
-    /** The ID of the next record, which has this time. */
-    next (when) { return call('nextJob', this.#job, time('time', when)) }
-    get shiftNs () { return call('shiftJob', this.#job) }
-    get again () { return call('againJob', this.#job) }
-    close () { call('closeJob', this.#job) }
-  }
-
-  disposable(Job)
-
   /** Order numbers: integers encrypted with a key of 16 bytes. */
   class Order {
     #order
@@ -368,7 +329,7 @@ function firnApi (native, generators) {
   const schemes = () => call('names', false)
   const forms = () => call('names', true)
 
-  return { ...issuing, typeid, Segment, Series, Job, Order, Mask, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes,
+  return { ...issuing, typeid, Segment, Series, Order, Mask, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes,
     forms }
 }
 

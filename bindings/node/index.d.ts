@@ -212,7 +212,8 @@ export class Series {
   [Symbol.dispose] (): void
   [Symbol.asyncDispose] (): Promise<void>
 }
-/** IDs for records that have a time but no ID: the same IDs at each run for the same records in the same order. */
+/** IDs for records that have a time but no ID: the same IDs at each run for the same records in the same order. Of the addon:
+ * WebAssembly has no Job. */
 export interface Job<T extends ID = ID> {
   /** The ID of the next record. After an error the job is as before, so that you may skip the record. */
   next (when: Time): T

@@ -226,9 +226,6 @@ const firnCore = (() => {
       openMask () {
         throw error(codes.SYSTEM, 'a mask has a key file, and WebAssembly reads none', 'use the addon of Node.js, or firn serve')
       },
-      openJob () {
-        throw error(codes.SYSTEM, 'the node of a job comes from a store, and WebAssembly has none', 'use the addon of Node.js, or firn stamp')
-      },
       openSeries () {
         throw error(codes.SYSTEM, 'numbers of a series come from a store, and WebAssembly has none', 'take them from firn serve, ' +
           'or use the addon of Node.js')

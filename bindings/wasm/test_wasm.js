@@ -144,7 +144,6 @@ function main () {
       assert.throws(() => firn.open(scheme, { node: scheme === 'snowflake' ? 3 : undefined }), /WebAssembly has none/)
     }
     assert.throws(() => new firn.Segment('orders'), /WebAssembly has none/)
-    assert.throws(() => new firn.Job('snowflake', { name: 'orders', digest: 1n }), /the node of a job comes from a store, and WebAssembly has none/)
     assert.throws(() => new firn.Series('invoices'), /numbers of a series come from a store, and WebAssembly has none/)
     code('USAGE', () => firn.open('uuid8x'))
     code('USAGE', () => firn.open('uuid7', { output: 'bigint' }))

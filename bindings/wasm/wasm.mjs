@@ -8,7 +8,7 @@ const { module, crypto } = await load(new URL('./firn.wasm', import.meta.url), '
 const firn = make(module, crypto)
 
 export const {
-  open, openAsync, uuid7, uuid4, ulid, ksuid, typeid, Generator, Segment, Series, Job, Order, Mask,
+  open, openAsync, uuid7, uuid4, ulid, ksuid, typeid, Generator, Segment, Series, Order, Mask,
   FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
   renewIdentity, version, backend
 } = firn

@@ -6,7 +6,7 @@ import make from './make.mjs'
 const firn = make(module)
 
 export const {
-  open, openAsync, uuid7, uuid4, ulid, ksuid, typeid, Generator, Segment, Series, Job, Order, Mask,
+  open, openAsync, uuid7, uuid4, ulid, ksuid, typeid, Generator, Segment, Series, Order, Mask,
   FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
   renewIdentity, version, backend
 } = firn
