@@ -232,6 +232,20 @@ with test_firn.job(sys.argv[1]) as job, open(sys.argv[1] + "/ids", "w") as out:
                 self.assertRaises(firn.TakenError, job, folder, **other)
             self.assertRaisesRegex(firn.UsageError, "set digest", job, folder, digest=None)
 
+    def test_a_forked_child_opens_its_own_job(self):
+        with firn.Job("snowflake", node=3) as job:
+            job.next(AT)
+            child = os.fork()
+            if child == 0:
+                try:
+                    job.next(AT)
+                except firn.ForkedError:
+                    os._exit(7)
+                finally:
+                    os._exit(1)
+            self.assertEqual(os.waitpid(child, 0)[1], 7 << 8)
+            self.assertNotEqual(job.next(AT), firn.Job("snowflake", node=3).next(AT))
+
     def test_the_job_of_the_page(self):
         page = pathlib.Path(__file__).resolve().parents[1] / "README.md"
         block = page.read_text().partition("### Back-date many records")[2].split("```")[1].partition("\n")[2]
