@@ -54,9 +54,9 @@ block 1 | sed "s|sqlite:/var/lib/app|sqlite:$TMPDIR|; s|firn.db\"|&, Unsafe: tru
 {
     printf 'package main\n\nimport (\n\t"context"\n\t"fmt"\n\t"os"\n\n\t"firn.example/firn"\n\t"firn.example/firn/libfirn"\n'
     printf '\t"github.com/jackc/pgx/v4"\n\t"gorm.io/gorm"\n)\n\nvar gen *libfirn.Generator[firn.ID]\n\n'
-    block 3
-    printf 'func insert(ctx context.Context, conn *pgx.Conn, total int64) error {\n'
     block 4
+    printf 'func insert(ctx context.Context, conn *pgx.Conn, total int64) error {\n'
+    block 5
     cat <<'end'
 	return err
 }
@@ -90,6 +90,22 @@ func main() {
 }
 end
 } >"$page/third/main.go"
+mkdir "$page/old"
+{
+    printf 'package main\n\nimport (\n\t"crypto/sha256"\n\t"encoding/binary"\n\t"fmt"\n\t"time"\n\n\t"firn.example/firn"\n'
+    printf '\t"firn.example/firn/libfirn"\n)\n\ntype row struct {\n\tID      firn.ID\n\tCreated time.Time\n}\n\n'
+    printf 'func stamp(file []byte, rows []*row) error {\n'
+    block 3 | sed "s|sqlite:/var/lib/app|sqlite:$TMPDIR|; s|firn.db\"|&, Unsafe: true|"
+    cat <<'end'
+	return nil
+}
+
+func main() {
+	a, b := &row{Created: time.Unix(1556971200, 0)}, &row{Created: time.Unix(1556971200, 0)}
+	fmt.Println(stamp([]byte("a file"), []*row{a}), stamp([]byte("a file"), []*row{b}), a.ID == b.ID, stamp(nil, nil) != nil)
+}
+end
+} >"$page/old/main.go"
 # built DIRECTORY: as Debian builds, without modules
 built() {
     (cd "$page/$1" && GO111MODULE=off GOFLAGS=-buildvcs=false GOPATH=$TMPDIR/gopath:/usr/share/gocode go build -o "$TMPDIR/$1" .)
@@ -97,6 +113,8 @@ built() {
 check "the first program of the page is built" built first
 check "and prints IDs and a range" sh -c "'$TMPDIR/first' | grep -qE '^[0-9]+ [0-9]+ <nil>\$' &&
     '$TMPDIR/first' | grep -qx '2008327652766646272 2008690040632246271 <nil>'"
+check "so is the job of the page" built old
+same "which repeats its IDs, and no other input has them" "<nil> <nil> true true" "$("$TMPDIR/old" 2>&1)"
 check "the second is built" built second
 mkdir "$page/languages"
 {

@@ -60,6 +60,18 @@ mkdir -p "$TMPDIR/node_modules"
 ln -s "$built/bindings/node" "$TMPDIR/node_modules/firn"
 same "the lines for Knex and Prisma give each row its ID" "string bigint true" "$(LD_LIBRARY_PATH=$built node "$TMPDIR/orm.js" 2>&1)"
 
+{
+    echo "const crypto = require('crypto'), fs = require('fs'), firn = require('firn'), times = [1556971200000000000n]"
+    echo 'const stamp = () => {'
+    awk '/^Back-date many/ { here = 1 } /^```/ { inside = here && /js$/; if (seen) here = 0; next } inside { seen = 1; print }' \
+        bindings/node/README.md
+    echo 'return ids[0] }'
+    echo "fs.writeFileSync('old.csv', 'one'); const [a, b] = [stamp(), stamp()]"
+    echo "fs.writeFileSync('old.csv', 'other'); try { stamp() } catch (error) { console.log(a === b, error.code) }"
+} | sed "s|/var/lib/app/firn.db|$TMPDIR/old.db?unsafe=1|" >"$TMPDIR/old.js"
+same "the job of the page repeats its IDs, and no other input has them" "true ERR_FIRN_TAKEN" \
+    "$(cd "$TMPDIR" && LD_LIBRARY_PATH=$built node old.js 2>&1)"
+
 # The Next.js app of docs/guides/deploying.md: its first two blocks, without Next.js, which Debian does not have.
 mkdir -p "$TMPDIR/app/lib" "$TMPDIR/app/app/api/orders" "$TMPDIR/app/node_modules"
 ln -s "$built/bindings/node" "$TMPDIR/app/node_modules/firn"

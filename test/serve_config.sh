@@ -290,6 +290,7 @@ ask serve --config "$ini" --check-config
 same "two generators with one node are right in two stores" 0 "$status"
 wrong "a key without its certificate is refused" 2 "tls_cert and tls_key|tls_key" '[server]' 'tls_key = a'
 refuses "a flag that resembles no other gets a hint where to look" 2 "unknown option --colour: run firn serve --help" serve --colour red
+refuses "a port belongs to one of two listeners" 2 "unknown option --port: use --resp HOST:PORT for the Redis protocol and --http HOST:PORT" serve --port 7379
 refuses "--no-NAME is for switches" 2 "unknown option --no-loops" serve --no-loops
 refuses "and takes no value" 2 "unknown option --no-auto-create=yes" serve --no-auto-create=yes
 refuses "nor for unknown names" 2 "unknown option --no-colour" serve --no-colour

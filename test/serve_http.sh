@@ -170,6 +170,10 @@ json "auto_create makes one" '.ids == ["1"]' /v1/segments/made-now
 json "a key may be percent-encoded" '.ids == ["2"]' /v1/segments/made%2Dnow
 json "a block is a run of integers" '.increment == "1" and .count == "1000" and (.first | test("^[0-9]+$"))' '/v1/block/tickets?n=1000'
 json "runs are first and last of consecutive IDs" '[.[] | (.[1] | length == 19)] | all' '/v1/runs/orders?n=100'
+refuses "a name that is almost a scheme's may be a segment's" 404 "no generator 'ordr': did you mean \`order\`? For integers, use INCR ordr" \
+    /v1/new/ordr
+refuses "... and so may another one" 404 "no generator 'invoices': GET /v1/schemes lists them. For integers, use INCR invoices or GET /v1/segments/NAME" \
+    /v1/new/invoices
 refuses "more than a batch is a block's" 422 /v1/block '/v1/segments/tickets?n=65537'
 refuses "a count is called n" 422 'n=0 is out of range: use 1 to' '/v1/segments/tickets?n=0'
 refuses "where a name is misspelt too" 400 'did you mean `n`?' '/v1/segments/tickets?cont=2'

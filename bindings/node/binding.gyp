@@ -2,7 +2,7 @@
 {
   "targets": [{
     "target_name": "firn",
-    "sources": ["generator.c", "numbers.c", "pure.c", "series.c", "values.c", "work.c"],
+    "sources": ["generator.c", "job.c", "numbers.c", "pure.c", "series.c", "values.c", "work.c"],
     "cflags": ["-std=c17", "-fvisibility=hidden"],
     "libraries": ["-lfirn"]
   }]

@@ -13,7 +13,12 @@ export interface Shown {
   scheme: string | null
   bits: number | null
   sure: 'named' | 'certain' | 'likely' | 'possible' | 'none'
+  /** RFC 3339 */
+  timeText?: string
+  unixNs?: bigint
+  /** @deprecated timeText has the same text; in the package firn, `time` is a Date */
   time?: string
+  /** @deprecated use unixNs */
   unix_ns?: string
   fields: Record<string, number | string>
   candidates: string[]
@@ -38,6 +43,9 @@ export class Ids implements AsyncIterableIterator<ID> {
   return(value?: unknown): Promise<{ value: undefined, done: true }>
 }
 export class FirnClientError extends Error {
+  /** "USAGE", as in the package firn */
+  reason: string
+  /** @deprecated use reason; in the package firn, `code` is "ERR_FIRN_USAGE" */
   code: string
   cure: string
   cureName: string

@@ -15,13 +15,14 @@
 // no such option refuse it.
 const UNCACHED = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
 
-// Every error of this file. `code` is the name of the server's error ('USAGE', 'STORE'), or its HTTP status, or ''.
+// Every error of this file. `reason` is the name of the server's error ('USAGE', 'STORE'), or its HTTP status, or ''; so is
+// `code`, the older word, which means 'ERR_FIRN_USAGE' in the package firn.
 // `cure` (what to do, a part of the message), `cureName` (its name in firn.h), `value` and `limit`: '' if the server's
 // error has none.
 class FirnClientError extends Error {
   constructor (message, code = '', { cure = '', cure_name: cureName = '', value = '', limit = '' } = {}) {
     super(message)
-    Object.assign(this, { name: this.constructor.name, code, cure, cureName, value, limit })
+    Object.assign(this, { name: this.constructor.name, code, reason: code, cure, cureName, value, limit })
   }
 }
 
@@ -80,11 +81,13 @@ class Client {
     return new Ids(this, name, maxAge, this.#options.block, fields)
   }
 
-  // The fields of an ID: scheme, time, unix_ns, fields, candidates ...
+  // The fields of an ID: scheme, timeText, unixNs, fields, candidates ... `time` and `unix_ns`, the older words, are the
+  // texts of the server; in the package firn, `time` is a Date.
   show (id, scheme) {
     return this.#call('GET', ['show', id], [...(scheme ? [['scheme', scheme]] : []), ['format', 'json']], body => {
       const shown = JSON.parse(body)
-      return shown && shown.id ? shown : undefined
+      if (!shown || !shown.id) return undefined
+      return shown.unix_ns ? { ...shown, timeText: shown.time, unixNs: BigInt(shown.unix_ns) } : shown
     })
   }
 

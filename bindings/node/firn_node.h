@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#define MOST_ARGS 8
+#define MOST_ARGS 11
 #define COUNT_MAX (1 << 24) /* IDs of one call */
 
 /* The arguments of a call, and what it works with. Text of an argument is freed with the call: see
@@ -39,6 +39,9 @@ int64_t integer_of(call *c, size_t i);
 napi_value string(napi_env env, const char *text);
 /* An ID as a Buffer, most significant byte first. */
 napi_value buffer(napi_env env, const firn_id *id);
+/* generator.c: an ID as the value that `form` says. */
+struct output;
+napi_value id_value(napi_env env, const firn_id *id, const struct output *form);
 /* An object with `data` inside, and the data of such an object. Another object: throws, NULL. */
 napi_value wrapped(call *c, void *data, napi_finalize freed, const napi_type_tag *tag);
 void *object_of(call *c, size_t i, const napi_type_tag *tag);
@@ -79,7 +82,8 @@ typedef struct entry {
     napi_callback call;
 } entry;
 /* Each ends with a name of NULL. Calls of the promises have call.async. */
-extern const entry generator_entries[], numbers_entries[], series_entries[], pure_entries[];
-extern const entry generator_promises[], numbers_promises[], series_promises[];
+extern const entry generator_entries[], numbers_entries[], series_entries[], job_entries[];
+extern const entry pure_entries[];
+extern const entry generator_promises[], numbers_promises[], series_promises[], job_promises[];
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static napi_value id_value(napi_env env, const firn_id *id, const output *form) {
+napi_value id_value(napi_env env, const firn_id *id, const output *form) {
     char text[FIRN_TEXT_SIZE];
     napi_value value;
     if (form->kind == OUTPUT_BIGINT) {

@@ -322,7 +322,7 @@ function firnGenerators (native, addonError) {
   // `using` and `await using` close it.
   function disposable (kind) {
     if (Symbol.dispose) kind.prototype[Symbol.dispose] = kind.prototype.close
-    if (Symbol.asyncDispose) kind.prototype[Symbol.asyncDispose] = kind.prototype.closeAsync
+    if (Symbol.asyncDispose && kind.prototype.closeAsync) kind.prototype[Symbol.asyncDispose] = kind.prototype.closeAsync
   }
   disposable(Generator)
 

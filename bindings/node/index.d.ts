@@ -212,6 +212,53 @@ export class Series {
   [Symbol.dispose] (): void
   [Symbol.asyncDispose] (): Promise<void>
 }
+/** IDs for records that have a time but no ID: the same IDs at each run for the same records in the same order. Of the addon:
+ * WebAssembly has no Job. */
+export interface Job<T extends ID = ID> {
+  /** The ID of the next record. After an error the job is as before, so that you may skip the record. */
+  next (when: Time): T
+  /** By how many nanoseconds the ID of the last record is later than the record. */
+  readonly shiftNs: number
+  /** Was the job started before? False without a store. */
+  readonly again: boolean
+  /** Erases what follows from the seed. Calling it again does nothing. */
+  close (): void
+  [Symbol.dispose] (): void
+}
+export interface JobOptions<O extends string | undefined = string | undefined> {
+  /** of the job: the store reserves a node under it, for ever; without name and store, set `node` or its fields */
+  name?: string
+  /** of the input, such as 64 bits of a hash; needed with a name, which belongs to one digest */
+  digest?: bigint
+  /** of random bits, for schemes that have some: another one for each job */
+  seed?: string
+  /** how many milliseconds a record of a full tick may move ahead; by default 1000 */
+  maxShift?: number
+  /** by how many milliseconds a record may be earlier than the latest one; 0, the default: any order */
+  disorder?: number
+  store?: string
+  /** "bigint", "string", "buffer" or the name of a text form */
+  output?: O
+  moduleDir?: string
+  unsafe?: boolean
+  ns?: string
+  node?: number | string
+  epoch?: Date | string
+  bits?: string
+  digits?: number | string
+  unsigned?: 'auto' | '0' | '1'
+  datacenter?: Value
+  worker?: Value
+}
+export const Job: {
+  new <S extends KnownScheme, O extends string | undefined = undefined> (scheme: S, options?: JobOptions<O>): Job<IDOf<S, O>>
+  new <S extends string, O extends string | undefined = undefined> (scheme: Other<S>,
+    options?: JobOptions<O> & Record<string, Value>): Job<IDOf<string, O>>
+  /** new Job() in the thread pool. */
+  open<S extends KnownScheme, O extends string | undefined = undefined> (scheme: S, options?: JobOptions<O>): Promise<Job<IDOf<S, O>>>
+  open<S extends string, O extends string | undefined = undefined> (scheme: Other<S>,
+    options?: JobOptions<O> & Record<string, Value>): Promise<Job<IDOf<string, O>>>
+}
 /** Order numbers: integers encrypted with a key of 16 bytes. */
 export class Order {
   constructor (key: Uint8Array, options?: { moduleDir?: string, [key: string]: Value })

@@ -4,6 +4,7 @@
 
 const api = require('./api.js')
 const generators = require('./generators.js')
+const job = require('./job.js')
 
 function addon () {
   const tried = []
@@ -24,7 +25,8 @@ function load () {
     native = addon()
   } catch (error) {
     try {
-      return require('./wasm.js').without(error)
+      const wasm = require('./wasm.js').without(error)
+      return { ...wasm, Job: job.refused(wasm.FirnError) }
     } catch (other) {
       throw new Error(`${error.message}\n./wasm.js: ${other.message}`)
     }
@@ -32,7 +34,8 @@ function load () {
   if (native.version !== native.builtFor) {
     throw new Error(`libfirn is version ${native.version}, this package is for ${native.builtFor}: install both from one release`)
   }
-  return api(native, generators(native))
+  const issuing = generators(native)
+  return { ...api(native, issuing), Job: job(issuing.parts) }
 }
 
 module.exports = load()

@@ -18,12 +18,11 @@ typedef struct output {
 } output;
 
 /* `name`: "bigint", "string", "buffer", a form, or NULL for what suits the scheme. FIRN_EUSAGE. */
-static inline int output_read(output *out, const firn_gen *gen, const char *name,
-                              firn_error *error) {
-    const firn_scheme *scheme = firn_gen_scheme(gen);
+static inline int output_of(output *out, const firn_scheme *scheme, const char *prefix,
+                            const char *name, firn_error *error) {
     int form = name == NULL ? scheme->form : firn_form_find(name);
     *out = (output){OUTPUT_TEXT, scheme->form, scheme->bits, ""};
-    strcpy(out->prefix, firn_gen_prefix(gen));
+    strcpy(out->prefix, prefix);
     if (name == NULL) {
         bool number = form == FIRN_FORM_DEC || form == FIRN_FORM_UNSIGNED;
         out->kind = scheme->bits <= 64 && number ? OUTPUT_BIGINT : OUTPUT_TEXT;
@@ -41,6 +40,12 @@ static inline int output_read(output *out, const firn_gen *gen, const char *name
             name, scheme->name, (unsigned)scheme->bits);
     }
     return FIRN_OK;
+}
+
+/* The same for a generator. */
+static inline int output_read(output *out, const firn_gen *gen, const char *name,
+                              firn_error *error) {
+    return output_of(out, firn_gen_scheme(gen), firn_gen_prefix(gen), name, error);
 }
 
 /* The text of an ID, with the prefix of a TypeID. */

@@ -143,6 +143,62 @@ function main () {
     assert.strictEqual(firn.show(ids.at(-1), 'snowflake').unixNs / 1000000n, (start + 99999n * 1000003n) / 1000000n)
   })
 
+  test('a job that was killed continues with the same IDs', async () => {
+    const home = folder()
+    const start = 1556971200000000000n
+    const times = Array.from({ length: 3000 }, (_, i) => start + BigInt(i * 7919 % 1000) * 1000000n) // out of order, some equal
+    const options = { name: 'orders', digest: 7n, store: `sqlite:${home}/ids.db`, unsafe: true }
+    const half = `
+      const fs = require('node:fs')
+      const job = new (require(${JSON.stringify(here)}).Job)('snowflake', { ...${JSON.stringify({ ...options, digest: 7 })}, digest: 7n })
+      for (let i = 0; i <= 1000; i++) fs.appendFileSync(${JSON.stringify(home + '/ids')}, job.next(${start}n + BigInt(i * 7919 % 1000) * 1000000n) + ' ')
+      process.kill(process.pid, 'SIGKILL')
+      setInterval(() => {}, 1000)`
+    assert.strictEqual(spawnSync(process.execPath, ['-e', half]).signal, 'SIGKILL')
+    const written = fs.readFileSync(home + '/ids', 'utf8').trim().split(' ').map(BigInt)
+    assert.strictEqual(written.length, 1001)
+    const again = new firn.Job('snowflake', options)
+    const beside = await firn.Job.open('snowflake', options)
+    const others = new firn.Job('snowflake', { ...options, name: 'others' })
+    assert.deepStrictEqual([again.again, beside.again, others.again], [true, true, false])
+    const ids = times.map(time => again.next(time))
+    assert.deepStrictEqual(ids.slice(0, 1001), written)
+    assert.deepStrictEqual(times.map(time => beside.next(time)), ids)
+    const gen = firn.open('snowflake', { store: options.store, unsafe: true })
+    assert.strictEqual(new Set([...ids, ...times.map(time => others.next(time)), ...gen.many(10)]).size, 6010)
+    gen.close()
+    for (const other of [{ digest: 8n }, { disorder: 3 }, { seed: 'other' }]) {
+      code('TAKEN', () => new firn.Job('snowflake', { ...options, ...other }))
+    }
+    await assert.rejects(firn.Job.open('snowflake', { ...options, digest: 8n }), { code: 'ERR_FIRN_TAKEN' })
+  })
+
+  test('what a job takes', () => {
+    const full = new firn.Job('snowflake', { node: 3, maxShift: 0 })
+    const time = new Date('2019-05-04T12:00:00Z')
+    const first = Array.from({ length: 4096 }, () => full.next(time))
+    code('FULL', () => full.next(time))
+    assert.deepStrictEqual([full.next('2019-05-04T12:00:00.001Z') - first[0], full.shiftNs, full.again], [1n << 22n, 0, false])
+    full.close()
+    full.close()
+    code('USAGE', () => full.next(time))
+    code('USAGE', () => full.shiftNs)
+    const job = new firn.Job('snowflake', { node: 3 })
+    assert.deepStrictEqual(first.map(() => job.next(time)), first)
+    job.next(time)
+    assert.strictEqual(job.shiftNs, 1000000)
+    assert.strictEqual(typeof new firn.Job('uuid7', { seed: 'a seed of sixteen' }).next(time), 'string')
+    assert.strictEqual(new firn.Job('uuid7', { seed: 'a seed of sixteen', output: 'buffer' }).next(time).length, 16)
+    code('USAGE', () => new firn.Job('uuid7'))
+    code('USAGE', () => new firn.Job('snowflake', { name: 'orders' }))
+    code('USAGE', () => new firn.Job('snowflake', { store: 'memory:', digest: 1n }))
+    code('USAGE', () => new firn.Job('snowflake', { node: 3, window: '3s' }))
+    code('USAGE', () => new firn.Job('uuid7', { seed: 'x', output: 'bigint' }))
+    code('RANGE', () => new firn.Job('snowflake', { node: 3, digest: 1n << 64n }))
+    code('RANGE', () => new firn.Job('snowflake', { node: 3, maxShift: 86400001 }))
+    assert.throws(() => new firn.Job('snowflake', { node: 3, maxShift: '1s' }), TypeError)
+  })
+
   test('segments and statuses', () => {
     const store = `sqlite:${folder()}/ids.db`
     const segment = new firn.Segment('orders', { store, kind: 'serial' })

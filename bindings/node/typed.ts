@@ -16,11 +16,16 @@ export async function typed () {
   const [least]: [string, string] = firn.range('uuid7', '2026-01-06', '2026-01-07')
   using segment = await firn.Segment.open('orders', { store: 'memory:' })
   const integer: bigint = await segment.nextAsync()
+  using job = new firn.Job('snowflake', { name: 'orders', digest: 7n, store: 'memory:' })
+  const old: bigint = job.next(new Date('2019-05-04'))
+  const oldText: string = (await firn.Job.open('uuid7', { seed: 'of the orders' })).next('2019-05-04')
+  // @ts-expect-error a key that a job has not
+  new firn.Job('snowflake', { name: 'orders', digest: 7n, window: '3s' })
   // @ts-expect-error a snowflake is a bigint
   const wrong: string = firn.open('snowflake').next()
   // @ts-expect-error a key with a typing error
   firn.open('snowflake', { windw: '3s' })
   // @ts-expect-error no output is a number
   const none: number = firn.open('snowflake', { output: 'base32' }).next()
-  return { number, numbers, text, bytes, words, raw, id, read, least, integer, wrong, none, new: firn.typeid('user') }
+  return { old, oldText, number, numbers, text, bytes, words, raw, id, read, least, integer, wrong, none, new: firn.typeid('user') }
 }

@@ -157,6 +157,8 @@ NAPI_MODULE_INIT() {
     add(env, exports, numbers_promises, true);
     add(env, exports, series_entries, false);
     add(env, exports, series_promises, true);
+    add(env, exports, job_entries, false);
+    add(env, exports, job_promises, true);
     add(env, exports, pure_entries, false);
     add(env, exports, (const entry[]){{"renewIdentity", renew_identity}, {NULL, NULL}}, false);
     add_codes(env, exports);

@@ -49,6 +49,17 @@ static int set_flag(flag_values *flags, const setting *found, const char *value,
     return FIRN_OK;
 }
 
+/* As other servers call the settings resp and http. */
+static bool names_address(const char *name) {
+    static const char *const names[] = {"port", "host", "bind", "listen", "address"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int unknown_flag(const char *text, const char *next, firn_error *error) {
     char bare[64], flag[66] = "--", advice[ADVICE_SIZE];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(text, "="), text);
@@ -63,6 +74,12 @@ static int unknown_flag(const char *text, const char *next, firn_error *error) {
         return set_error(error, FIRN_EUSAGE, "--%.60s is now --%s, with a unit: write --%s %.40s%s",
                          text, renamed->name, renamed->name, value != NULL ? value : "N",
                          firn__duration_unit(value != NULL ? value : "", renamed->unit));
+    }
+    if (names_address(bare)) {
+        return set_error(error, FIRN_EUSAGE,
+                         "unknown option --%.60s: use --resp HOST:PORT for the Redis protocol and "
+                         "--http HOST:PORT for HTTP",
+                         text);
     }
     const char *near = setting_nearest(bare);
     if (near != NULL) {

@@ -13,6 +13,7 @@
 #include "reading.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -47,7 +48,19 @@ static int refuse_name(const server_request *request, firn_error *error) {
             "clients cannot use a layout: add [generator NAME] with scheme = %.*s to firn.ini",
             word_shown(name), name.text);
     }
-    const char *near = error->cure == FIRN_CURE_LIST_SCHEMES ? nearest_generator(room) : NULL;
+    const bool spelled = error->cure == FIRN_CURE_SPELLING;
+    const bool listed = error->cure == FIRN_CURE_LIST_SCHEMES;
+    const char *near = listed ? nearest_generator(room) : NULL;
+    firn_error no_segment;
+    if (near == NULL && (spelled || listed) && catalog_may_create(name, &no_segment) == FIRN_OK) {
+        char advice[ADVICE_SIZE];
+        snprintf(advice, sizeof advice, "%s",
+                 spelled ? error->text + error->cure_at : "GET /v1/schemes lists them.");
+        return firn_error_set(error, FIRN_EUSAGE, spelled ? FIRN_CURE_SPELLING : FIRN_CURE_OTHER,
+                              "there is no generator '" ERROR_VALUE(
+                                  "%s") "': %s For integers, use INCR %s or GET /v1/segments/NAME",
+                              room, advice, room);
+    }
     return near == NULL
                ? error->code
                : firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_SPELLING,

@@ -72,13 +72,10 @@ func Open[T firn.Type](scheme string, config Config) (*Generator[T], error) {
 		return nil, errorOf(&e)
 	}
 	made := C.firn_gen_scheme(c.gen)
-	c.bits, c.form = made.bits, C.int(made.form)
+	c.bits = made.bits
 	err := c.kind.Fits(scheme, int(c.bits))
-	if form != nil && err == nil {
-		c.form = C.firn_form_find(form)
-		if c.form < 0 || C.firn_form_width(c.form, c.bits) == 0 {
-			err = fail(firn.ErrUsage, "Form %.40s does not write the %d bits of %s: see Forms", config.Form, c.bits, scheme)
-		}
+	if err == nil {
+		c.form, err = formOf(config.Form, form, made)
 	}
 	if err != nil {
 		C.firn_close(c.gen, nil)
@@ -94,6 +91,19 @@ func Open[T firn.Type](scheme string, config Config) (*Generator[T], error) {
 	g := &Generator[T]{c}
 	runtime.SetFinalizer(g, collected[*Generator[T]])
 	return g, nil
+}
+
+// formOf returns the form of a name, which is also given as C has it; of "", the scheme's own.
+func formOf(name string, form *C.char, scheme *C.firn_scheme) (C.int, error) {
+	if form == nil {
+		return C.int(scheme.form), nil
+	}
+	found := C.firn_form_find(form)
+	if found < 0 || C.firn_form_width(found, scheme.bits) == 0 {
+		return 0, fail(firn.ErrUsage, "Form %.40s does not write the %d bits of %s: see Forms", name, scheme.bits,
+			C.GoString(&scheme.name[0]))
+	}
+	return found, nil
 }
 
 // Close gives the window back to the store and frees the generator, after the calls in progress. Calling it again does

@@ -206,6 +206,127 @@ func TestManyBackDated(t *testing.T) {
 	}
 }
 
+var jobStart = time.Date(2019, 5, 4, 12, 0, 0, 0, time.UTC)
+
+// jobTime returns the time of record i: out of order, some equal.
+func jobTime(i int) time.Time { return jobStart.Add(time.Duration(i*7919%1000) * time.Millisecond) }
+
+func jobConfig(file string) JobConfig {
+	return JobConfig{Config: Config{Store: "sqlite:" + file, Unsafe: true}, Name: "orders", Digest: 7}
+}
+
+func openJob[T firn.Type](t *testing.T, scheme string, config JobConfig) *Job[T] {
+	t.Helper()
+	j, err := OpenJob[T](scheme, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return j
+}
+
+func jobIDs[T firn.Type](t *testing.T, j *Job[T], n int) []T {
+	t.Helper()
+	ids := make([]T, n)
+	for i := range ids {
+		var err error
+		if ids[i], err = j.Next(jobTime(i)); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	return ids
+}
+
+// A process that is killed in the middle, and others that continue with the same IDs.
+func TestJobContinues(t *testing.T) {
+	if file := os.Getenv("FIRN_JOB_CHILD"); file != "" {
+		for _, id := range jobIDs(t, openJob[firn.ID](t, "snowflake", jobConfig(file)), 1001) {
+			fmt.Println("ID", id)
+		}
+		self, _ := os.FindProcess(os.Getpid())
+		self.Kill()
+		select {}
+	}
+	file := t.TempDir() + "/ids.db"
+	child := exec.Command(os.Args[0], "-test.run=^TestJobContinues$")
+	child.Env = append(os.Environ(), "FIRN_JOB_CHILD="+file)
+	out, err := child.Output()
+	if err == nil || child.ProcessState.String() != "signal: killed" {
+		t.Fatal(child.ProcessState, err)
+	}
+	again, beside := openJob[firn.ID](t, "snowflake", jobConfig(file)), openJob[firn.ID](t, "snowflake", jobConfig(file))
+	other := jobConfig(file)
+	other.Name = "others"
+	others := openJob[firn.ID](t, "snowflake", other)
+	if !again.Again() || !beside.Again() || others.Again() {
+		t.Error(again.Again(), beside.Again(), others.Again())
+	}
+	ids := jobIDs(t, again, 3000)
+	seen := map[firn.ID]bool{}
+	for i, id := range jobIDs(t, beside, 3000) {
+		if id != ids[i] {
+			t.Fatal(i, id, ids[i])
+		}
+		seen[id] = true
+	}
+	var written strings.Builder
+	for _, id := range ids[:1001] {
+		fmt.Fprintln(&written, "ID", id)
+	}
+	if string(out) != written.String() {
+		t.Error("the killed process wrote other IDs")
+	}
+	for _, id := range jobIDs(t, others, 3000) {
+		seen[id] = true
+	}
+	if len(seen) != 6000 {
+		t.Error(len(seen))
+	}
+	for _, change := range []func(c *JobConfig){func(c *JobConfig) { c.Digest = 8 }, func(c *JobConfig) { c.Seed = "other" },
+		func(c *JobConfig) { c.Disorder = time.Hour }, func(c *JobConfig) { c.MaxShift = -1 }} {
+		config := jobConfig(file)
+		change(&config)
+		_, err := OpenJob[firn.ID]("snowflake", config)
+		code(t, firn.ErrTaken, err)
+	}
+}
+
+func TestJobs(t *testing.T) {
+	full := openJob[firn.ID](t, "snowflake", JobConfig{Config: Config{Keys: "node=3"}, MaxShift: -1})
+	moves := openJob[firn.ID](t, "snowflake", JobConfig{Config: Config{Keys: "node=3"}})
+	for i := 0; i < 4096; i++ {
+		id, err := full.Next(jobStart)
+		same, other := moves.Next(jobStart)
+		if err != nil || other != nil || id != same {
+			t.Fatal(i, err, other, id, same)
+		}
+	}
+	_, err := full.Next(jobStart)
+	code(t, firn.ErrFull, err)
+	if _, err := moves.Next(jobStart); err != nil || moves.Shift() != time.Millisecond || full.Shift() != 0 || moves.Again() {
+		t.Error(err, moves.Shift(), full.Shift())
+	}
+	seed := JobConfig{Seed: "a seed of sixteen"}
+	texts, uuids := openJob[string](t, "uuid7", seed), openJob[firn.UUID](t, "uuid7", seed)
+	for i := 0; i < 10; i++ {
+		text, err := texts.Next(jobTime(i))
+		if id, other := uuids.Next(jobTime(i)); err != nil || other != nil || text != id.String() {
+			t.Error(text, id, err, other)
+		}
+	}
+	for _, wrong := range []JobConfig{{Name: "orders"}, {Config: Config{Store: "memory:"}, Digest: 1}, {},
+		{Config: Config{Keys: "node=3 window=3s"}}, {Config: Config{Keys: "node=3", Form: "uuid"}}, {Name: "a\x00b", Digest: 1}} {
+		_, err := OpenJob[firn.ID]("snowflake", wrong)
+		code(t, firn.ErrUsage, err)
+	}
+	_, err = OpenJob[firn.ID]("uuid7", seed)
+	code(t, firn.ErrUsage, err)
+	full.Close()
+	full.Close()
+	_, err = full.Next(jobStart)
+	code(t, firn.ErrUsage, err)
+}
+
 func TestIntegers(t *testing.T) {
 	config := Config{Store: "sqlite:" + t.TempDir() + "/ids.db", Keys: "kind=serial", Unsafe: true}
 	s, err := OpenSegment("orders", config)

@@ -45,6 +45,30 @@ int firn_go_store(firn_store **store, const char *url, const char *module_dir, b
     return firn_store_open(store, url, &options, error);
 }
 
+int firn_go_job(firn_job **job, const char *scheme, const char *keys, firn_store *store,
+                const char *name, uint64_t digest, const char *seed, int64_t shift_ms,
+                int64_t disorder_ms, firn_error *error) {
+    const firn_job_config config = {.size = sizeof config,
+                                    .scheme = scheme,
+                                    .keys = keys,
+                                    .store = store,
+                                    .name = name,
+                                    .digest = digest,
+                                    .seed = seed,
+                                    .shift_ms = shift_ms,
+                                    .disorder_ms = disorder_ms};
+    return firn_job_open(job, &config, error);
+}
+
+firn_go_dated firn_go_job_next(uintptr_t address, firn_time time, bool wide) {
+    firn_go_dated out = {0};
+    out.code = firn_job_next((firn_job *)address, &time, &out.id, &out.shift_ns, NULL);
+    if (out.code == FIRN_OK) {
+        put(out.word, &out.id, wide);
+    }
+    return out;
+}
+
 firn_id *firn_go_many(firn_gen *gen, const firn_time *instant, size_t n, firn_error *error) {
     firn_id *ids = malloc(n * sizeof *ids);
     if (ids == NULL) {

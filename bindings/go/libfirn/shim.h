@@ -19,6 +19,17 @@ int firn_go_open(firn_gen **gen, const char *scheme, const char *keys, const cha
                  firn_error *error);
 int firn_go_store(firn_store **store, const char *url, const char *module_dir, bool unsafe,
                   bool later, firn_error *error);
+int firn_go_job(firn_job **job, const char *scheme, const char *keys, firn_store *store,
+                const char *name, uint64_t digest, const char *seed, int64_t shift_ms,
+                int64_t disorder_ms, firn_error *error);
+/* An ID of a job, as `word` of a firn_go_id. */
+typedef struct {
+    uint64_t word[2];
+    firn_id id;
+    int64_t shift_ns;
+    int code;
+} firn_go_dated;
+firn_go_dated firn_go_job_next(uintptr_t job, firn_time time, bool wide);
 /* n IDs, back-dated if `instant` is not NULL; NULL: *error. The caller frees them. */
 firn_id *firn_go_many(firn_gen *gen, const firn_time *instant, size_t n, firn_error *error);
 /* Writes IDs as their Go type has them, 8 or 16 bytes each. */

@@ -39,6 +39,8 @@ static inline firn_id id_of(uint32_t bits, jlong high, jlong low, jlong top) {
 }
 /* The struct in a direct buffer, which Java code cannot see. */
 firn_scheme *scheme_of(JNIEnv *env, jobject buffer);
+/* The Java object's copy of the scheme of a generator or a job, which points into neither. */
+void copy_scheme(firn_scheme *target, const firn_scheme *scheme);
 
 /* ---- closing while other threads call -------------------------------------------------------- */
 /* Threads inside a call; close() waits for them. The memory itself stays until its Java object is

@@ -17,9 +17,8 @@ static void closed(JNIEnv *env) {
     fail(env, FIRN_EUSAGE, "the generator is closed", "open another one");
 }
 
-/* The Java object's copy of the scheme must not point into the generator. */
-static void copy_scheme(firn_scheme *target, const firn_gen *gen) {
-    *target = *firn_gen_scheme(gen);
+void copy_scheme(firn_scheme *target, const firn_scheme *scheme) {
+    *target = *scheme;
     target->ns = target->node_fields = target->note = target->source = NULL;
 }
 
@@ -48,7 +47,7 @@ NATIVE(jlong, openGenerator)
             fail_with(env, &error);
         } else {
             self->bits = firn_gen_scheme(self->gen)->bits;
-            copy_scheme(scheme_of(env, scheme_out), self->gen);
+            copy_scheme(scheme_of(env, scheme_out), firn_gen_scheme(self->gen));
             free_texts(&all);
             return address_of(self);
         }

@@ -7,6 +7,7 @@ import dev.firn.Firn;
 import dev.firn.FirnException;
 import dev.firn.Generator;
 import dev.firn.Id;
+import dev.firn.Job;
 import dev.firn.Mask;
 import dev.firn.Options;
 import dev.firn.OrderNumbers;
@@ -50,6 +51,9 @@ final class FirnTest {
         if (args.length > 0 && args[0].equals("child")) {
             child(args[1], Integer.parseInt(args[2]));
         }
+        if (args.length > 0 && args[0].equals("job")) {
+            halfOfJob(args[1]);
+        }
         Check.test("every case of spec/ has its answer", Spec::run);
         Check.test("each scheme has the type that suits it", FirnTest::types);
         Check.test("IDs keep their order across calls, blocks and arrays", FirnTest::order);
@@ -59,6 +63,8 @@ final class FirnTest {
         Check.test("a stream takes IDs from blocks, also in parallel", FirnTest::streams);
         Check.test("back-dated IDs have their time", FirnTest::backDated);
         Check.test("many old records need no write each", FirnTest::manyBackDated);
+        Check.test("a job that was killed continues with the same IDs", FirnTest::jobContinues);
+        Check.test("jobs need what their IDs need", FirnTest::jobs);
         Check.test("interrupt() ends a wait for the store", dev.firn.Inside::interrupted);
         Check.test("ranges, fields and guesses are right", FirnTest::pure);
         Check.test("segments, order numbers and statuses work", FirnTest::numbers);
@@ -229,6 +235,69 @@ final class FirnTest {
             Files.move(away, file);
             Check.same(100001, ids.size());
         }
+    }
+
+    /** The time of record i: out of order, some equal. */
+    private static Instant jobTime(int i) {
+        return PAST.plusMillis(i * 7919 % 1000);
+    }
+
+    private static Job.Builder jobOn(String url) {
+        return Job.of("snowflake").name("orders").digest(7).store(url).unsafe(true);
+    }
+
+    private static List<Id> jobIds(Job job, int n) {
+        List<Id> ids = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            ids.add(job.next(jobTime(i)));
+        }
+        return ids;
+    }
+
+    private static void jobContinues() throws Exception {
+        String url = store();
+        Process child = child("job", url, 0);
+        List<String> written = new String(child.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8).lines().collect(Collectors.toList());
+        Check.same(128 + 9, child.waitFor());
+        Check.same(1001, written.size());
+        try (Job again = jobOn(url).open(); Job beside = jobOn(url).open(); Job others = jobOn(url).name("others").open()) {
+            Check.that(again.again() && beside.again() && !others.again());
+            List<Id> ids = jobIds(again, 3000);
+            Check.same(written, ids.subList(0, 1001).stream().map(Id::toString).collect(Collectors.toList()));
+            Check.same(ids, jobIds(beside, 3000));
+            Set<Id> all = new HashSet<>(ids);
+            all.addAll(jobIds(others, 3000));
+            Check.same(6000, all.size());
+        }
+        Check.fails(Code.TAKEN, jobOn(url).digest(8)::open);
+        Check.fails(Code.TAKEN, jobOn(url).seed("other")::open);
+        Check.fails(Code.TAKEN, jobOn(url).disorder(Duration.ofHours(1))::open);
+    }
+
+    private static void jobs() {
+        Job closed;
+        try (Job full = Job.of("snowflake").set("node", 3).maxShift(Duration.ZERO).open(); Job moves = Job.of("snowflake").set("node", 3).open()) {
+            for (int i = 0; i < 4096; i++) {
+                Check.same(full.next(PAST), moves.next(PAST));
+            }
+            Check.fails(Code.FULL, () -> full.next(PAST));
+            Check.fails(Code.LAYOUT, () -> full.next(Instant.MIN));
+            moves.next(PAST);
+            Check.same(Duration.ofMillis(1), moves.shift());
+            Check.same(Duration.ZERO, full.shift());
+            Check.same("snowflake", moves.scheme().name());
+            Check.that(!moves.again());
+            closed = full;
+        }
+        Check.fails(Code.USAGE, () -> closed.next(PAST));
+        try (Job uuids = Job.of("uuid7").seed("a seed of sixteen").open()) {
+            Check.same(7, uuids.next(PAST).toUuid().version());
+        }
+        Check.fails(Code.USAGE, Job.of("uuid7")::open);
+        Check.fails(Code.USAGE, Job.of("snowflake").name("orders")::open);
+        Check.fails(Code.USAGE, Job.of("snowflake").store("memory:").digest(1)::open);
+        Check.fails(Code.USAGE, Job.of("snowflake").set("node", 3).set("window", "3s")::open);
+        Check.fails(Code.RANGE, Job.of("snowflake").set("node", 3).maxShift(Duration.ofDays(2))::open);
     }
 
     private static void pure() {
@@ -643,9 +712,7 @@ final class FirnTest {
 
     private static void processes() throws Exception {
         String url = store();
-        List<String> command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow(), "-Xshare:auto", "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC", "-Dfirn.folder=" + System.getProperty("firn.folder"), "-cp", System.getProperty("java.class.path"), "FirnTest", "child", url, "3"));
-        Process child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Process child = child("child", url, 3);
         List<String> ids;
         try (Generator gen = Generator.of("snowflake").store(url).unsafe(true).set("full", "wait").open()) {
             Set<Long> seen = new HashSet<>();
@@ -657,6 +724,23 @@ final class FirnTest {
             Check.same(3000, ids.size());
             ids.forEach(id -> Check.that(seen.add(Long.parseLong(id))));
         }
+    }
+
+    /** A JVM that runs {@link #main} with these arguments. */
+    private static Process child(String task, String url, int status) throws Exception {
+        List<String> command = List.of(ProcessHandle.current().info().command().orElseThrow(), "-Xshare:auto", "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC", "-Dfirn.folder=" + System.getProperty("firn.folder"), "-cp", System.getProperty("java.class.path"), "FirnTest",
+            task, url, Integer.toString(status));
+        return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
+    /** Issues IDs of a job, and is killed. */
+    private static void halfOfJob(String url) throws Exception {
+        Job job = jobOn(url).open();
+        jobIds(job, 1001).forEach(System.out::println);
+        System.out.flush();
+        new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid())).start().waitFor();
+        Thread.sleep(Long.MAX_VALUE);
     }
 
     /** Issues IDs, and ends with the generator, a block and its own thread in use. */

@@ -15,11 +15,17 @@ import sys
 import types
 import uuid
 
-from . import _firn
+try:
+    from . import _firn
+except ImportError as error:
+    if "subinterpreters" not in str(error):
+        raise
+    raise ImportError("firn does not run in an interpreter with its own GIL: use threads or processes") from error
 
 __version__ = _firn.version
-__all__ = ["open", "aopen", "uuid7", "uuid4", "ulid", "ksuid", "typeid", "Generator", "Segment", "Series", "Order", "Mask",
-           "Error", "pack", "show", "parse", "format", "range",
+# Not open, format and range, which `from firn import *` would put in the place of Python's.
+__all__ = ["aopen", "uuid7", "uuid4", "ulid", "ksuid", "typeid", "Generator", "Segment", "Series", "Job", "Order",
+           "Mask", "Error", "pack", "show", "parse",
            "convert", "guess", "recognize", "decode", "digest", "renew_identity", "scheme", "schemes", "forms", "Shown", "Scheme",
            "Reading", "Match"]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -139,6 +145,13 @@ def _instant(time):
     if isinstance(time, str):
         return _firn.time_parse(time)
     raise TypeError("a time is a datetime, a date, RFC 3339 text, or nanoseconds since 1970, not %s" % type(time).__name__)
+
+
+def _ms(name, duration):
+    """The milliseconds of a timedelta; 0 for None."""
+    if duration is not None and not isinstance(duration, datetime.timedelta):
+        raise TypeError("%s is a datetime.timedelta, not %s" % (name, type(duration).__name__))
+    return 0 if duration is None else duration // datetime.timedelta(milliseconds=1)
 
 
 def _datetime(sec, ns):
@@ -312,6 +325,32 @@ class Series(_Closed, _firn.Series):
     def prune(self, before):
         """Closes all periods before the one of the time `before`, for ever."""
         self._call("prune", 0, _instant(before))
+
+
+class Job(_Closed, _firn.Job):
+    """IDs for records that have a time but no ID, the same at each run: Job("snowflake", name="orders-2019", digest=...).
+
+    name: of the job. A store reserves a node under it, for ever. Without name and store, set node= yourself.
+    digest: an int of 64 bits that another input changes. Another digest under the same name is a TakenError.
+    seed: of random bits. Needed by schemes that have some; another one for each job.
+    max_shift: how far a record of a full tick may move ahead; disorder: by how much a record may be earlier than the latest
+    one. Both are a timedelta; without disorder, records may come in any order.
+    One thread at a time; a forked child opens its own."""
+    __slots__ = ()
+
+    def __new__(cls, scheme="snowflake", *, name=None, digest=None, seed=None, max_shift=datetime.timedelta(seconds=1),
+                disorder=None, store=None, output=None, module_dir=None, unsafe=False, **keys):
+        if digest is None and (name is not None or store is not None):
+            raise _usage("a job with a name needs the digest of its input", "set digest, such as a hash of a file")
+        if digest is not None and not 0 <= digest < 2**64:
+            raise _usage("digest=%d is out of range (0 to 2^64 - 1)" % digest, "use 64 bits of a hash")
+        return _firn.Job.__new__(cls, scheme=scheme, keys=_keys(keys), name=name, digest=digest or 0, seed=seed,
+                                 shift_ms=_ms("max_shift", max_shift), disorder_ms=_ms("disorder", disorder), store=store,
+                                 module_dir=module_dir, unsafe=unsafe, output=output)
+
+    def next(self, time):
+        """The ID of the next record, which has this time. The records come in the same order at each run."""
+        return self._next(*_instant(time))
 
 
 class Order(_firn.Order):

@@ -73,6 +73,24 @@ class _Keys(TypedDict, total=False):
     shard: _Value
     worker: _Value
 
+class _Job(TypedDict, total=False):
+    name: Optional[str]
+    digest: Optional[int]
+    seed: Optional[str]
+    max_shift: datetime.timedelta
+    disorder: Optional[datetime.timedelta]
+    store: Optional[str]
+    module_dir: Optional[str]
+    unsafe: bool
+    ns: Optional[str]
+    node: Optional[Union[int, str]]
+    epoch: Optional[Union[datetime.datetime, str]]
+    bits: Optional[str]
+    digits: Optional[Union[int, str]]
+    unsigned: Optional[Literal["auto", "0", "1"]]
+    datacenter: _Value
+    worker: _Value
+
 class _Read(TypedDict, total=False):
     form: Optional[str]
     prefix: Optional[str]
@@ -215,6 +233,32 @@ class Series(_Closed):
     def prune(self, before: Time) -> None: ...
     def read(self, text: str) -> int: ...
     def definition(self) -> str: ...
+
+class Job(_Closed, Generic[_T]):
+    @overload
+    def __new__(cls, scheme: _Ints = "snowflake", *, output: None = None, **keys: Unpack[_Job]) -> Job[int]: ...
+    @overload
+    def __new__(cls, scheme: _UUIDs, *, output: None = None, **keys: Unpack[_Job]) -> Job[uuid.UUID]: ...
+    @overload
+    def __new__(cls, scheme: _Texts, *, output: None = None, **keys: Unpack[_Job]) -> Job[str]: ...
+    @overload
+    def __new__(cls, scheme: str = "snowflake", *, output: Literal["int"], **keys: Unpack[_Job]) -> Job[int]: ...
+    @overload
+    def __new__(cls, scheme: str = "snowflake", *, output: Literal["uuid"], **keys: Unpack[_Job]) -> Job[uuid.UUID]: ...
+    @overload
+    def __new__(cls, scheme: str = "snowflake", *, output: Literal["bytes"], **keys: Unpack[_Job]) -> Job[bytes]: ...
+    @overload
+    def __new__(cls, scheme: str = "snowflake", *, output: _Forms, **keys: Unpack[_Job]) -> Job[str]: ...
+    @overload
+    def __new__(cls, scheme: str, *, name: Optional[str] = None, digest: Optional[int] = None, seed: Optional[str] = None,
+                max_shift: datetime.timedelta = ..., disorder: Optional[datetime.timedelta] = None,
+                store: Optional[str] = None, output: Optional[str] = None, module_dir: Optional[str] = None,
+                unsafe: bool = False, **keys: _Value) -> Job[ID]: ...
+    def next(self, time: Time) -> _T: ...
+    @property
+    def again(self) -> bool: ...
+    @property
+    def shift_ns(self) -> int: ...
 
 class Order:
     def __new__(cls, key: bytes, *, module_dir: Optional[str] = None, **keys: _Value) -> Self: ...

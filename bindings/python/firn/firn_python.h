@@ -22,7 +22,7 @@ typedef struct firn_shared {
     PyTypeObject *uuid;                /* uuid.UUID */
     PyObject *safe;                    /* uuid.SafeUUID.unknown */
     PyObject *int_name, *is_safe_name; /* the slots of a UUID */
-    PyTypeObject *generator, *segment, *order, *series, *mask;
+    PyTypeObject *generator, *segment, *order, *series, *mask, *job;
 } firn_shared;
 
 /* The state of the running interpreter; NULL with an exception after the interpreter has unloaded
@@ -72,7 +72,7 @@ typedef struct users {
 } users;
 int *users_of(users *owner); /* the count in this process */
 
-extern PyType_Spec generator_spec, segment_spec, order_spec, series_spec, mask_spec;
+extern PyType_Spec generator_spec, segment_spec, order_spec, series_spec, mask_spec, job_spec;
 extern PyMethodDef pure_functions[], renewer_functions[];
 
 #endif

@@ -60,6 +60,7 @@ static int shared_clear(PyObject *module) {
     Py_CLEAR(shared->order);
     Py_CLEAR(shared->series);
     Py_CLEAR(shared->mask);
+    Py_CLEAR(shared->job);
     return 0;
 }
 
@@ -98,7 +99,8 @@ PyMODINIT_FUNC PyInit__firn(void) {
         add_type(module, &shared->segment, &segment_spec, "Segment") != 0 ||
         add_type(module, &shared->order, &order_spec, "Order") != 0 ||
         add_type(module, &shared->series, &series_spec, "Series") != 0 ||
-        add_type(module, &shared->mask, &mask_spec, "Mask") != 0 || add_codes(module) != 0 ||
+        add_type(module, &shared->mask, &mask_spec, "Mask") != 0 ||
+        add_type(module, &shared->job, &job_spec, "Job") != 0 || add_codes(module) != 0 ||
         PyModule_AddFunctions(module, renewer_functions) != 0) {
         Py_XDECREF(module);
         return NULL;

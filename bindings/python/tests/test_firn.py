@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import gc
+import hashlib
 import itertools
 import json
 import math
@@ -27,6 +28,15 @@ UTC = datetime.timezone.utc
 
 def memory(scheme="snowflake", **keys):
     return firn.open(scheme, store="memory:", **keys)
+
+
+# Out of order, and more than one record a tick.
+AT = 1556971200 * 10**9
+TIMES = [AT + i * 7919 % 1000 * 10**6 for i in range(3000)]
+
+
+def job(folder, name="orders", digest=7, **keys):
+    return firn.Job("snowflake", name=name, digest=digest, store="sqlite:%s/firn.db?unsafe=1" % folder, **keys)
 
 
 class Spec(unittest.TestCase):
@@ -149,6 +159,19 @@ class Issue(unittest.TestCase):
                 self.assertIs(type(next(iter(gen))), kind)
                 self.assertIs(type(gen.many(2)[1]), kind)
 
+    def test_python_keeps_its_own_functions(self):
+        names = {}
+        exec("from firn import *", names)
+        self.assertEqual({"open", "format", "range"} & set(names), set())
+        self.assertIs(names["Generator"], firn.Generator)
+
+    @unittest.skipUnless(sys.version_info >= (3, 13), "this Python has no interpreters with their own GIL")
+    def test_an_interpreter_with_its_own_gil(self):
+        import _interpreters
+        failed = _interpreters.exec(_interpreters.create("isolated"), "import sys; sys.path[:] = %r; import firn" % sys.path)
+        self.assertIn("use threads or processes", failed.msg)
+        self.assertIsNone(_interpreters.exec(_interpreters.create("legacy"), "import sys; sys.path[:] = %r; import firn" % sys.path))
+
     def test_functions_that_need_no_store(self):
         for call, scheme, kind in ((firn.uuid7, "uuid7", uuid.UUID), (firn.uuid4, "uuid4", uuid.UUID), (firn.ulid, "ulid", str),
                                    (firn.ksuid, "ksuid", str), (lambda: firn.typeid("user"), "typeid", str)):
@@ -179,6 +202,91 @@ class Issue(unittest.TestCase):
             gen.close()
             self.assertEqual(len({first, *ids}), 100001)
             self.assertEqual(firn.show(ids[-1], "snowflake").unix_ns, (start + 99999 * 1000003) // 10**6 * 10**6)
+
+    def test_a_job_that_was_killed_continues_with_the_same_ids(self):
+        half = """
+import os, signal, sys, test_firn
+with test_firn.job(sys.argv[1]) as job, open(sys.argv[1] + "/ids", "w") as out:
+    for i, time in enumerate(test_firn.TIMES):
+        out.write("%d\\n" % job.next(time))
+        if i == 1000:
+            out.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            here = {**os.environ, "PYTHONPATH": os.pathsep.join([str(pathlib.Path(__file__).parent), *sys.path])}
+            self.assertEqual(subprocess.run([sys.executable, "-c", half, folder], env=here).returncode, -9)
+            written = [int(line) for line in pathlib.Path(folder, "ids").read_text().split()]
+            self.assertEqual(len(written), 1001)
+            with job(folder) as again, job(folder, name="others", digest=8) as others, job(folder) as beside:
+                self.assertEqual((again.again, others.again), (True, False))
+                ids = [again.next(time) for time in TIMES]
+                self.assertEqual(ids[:1001], written)
+                self.assertEqual([beside.next(time) for time in TIMES], ids)
+                more = [others.next(time) for time in TIMES]
+            with firn.open("snowflake", store="sqlite:%s/firn.db?unsafe=1" % folder) as gen:
+                self.assertEqual(len({*ids, *more, *gen.many(10)}), 2 * len(TIMES) + 10)
+            for id, time in zip(ids, TIMES):
+                self.assertLessEqual(firn.show(id, "snowflake").unix_ns - time, 10**9)
+            for other in ({"digest": 9}, {"disorder": datetime.timedelta(days=2)}, {"seed": "other"}):
+                self.assertRaises(firn.TakenError, job, folder, **other)
+            self.assertRaisesRegex(firn.UsageError, "set digest", job, folder, digest=None)
+
+    def test_a_forked_child_opens_its_own_job(self):
+        with firn.Job("snowflake", node=3) as job:
+            job.next(AT)
+            child = os.fork()
+            if child == 0:
+                try:
+                    job.next(AT)
+                except firn.ForkedError:
+                    os._exit(7)
+                finally:
+                    os._exit(1)
+            self.assertEqual(os.waitpid(child, 0)[1], 7 << 8)
+            self.assertNotEqual(job.next(AT), firn.Job("snowflake", node=3).next(AT))
+
+    def test_the_job_of_the_page(self):
+        page = pathlib.Path(__file__).resolve().parents[1] / "README.md"
+        block = page.read_text().partition("### Back-date many records")[2].split("```")[1].partition("\n")[2]
+        with tempfile.TemporaryDirectory() as folder:
+            def run(text):
+                pathlib.Path(folder, "old.csv").write_text(text)
+                names = {"firn": firn, "hashlib": hashlib, "times": TIMES, "Path": lambda name: pathlib.Path(folder, name)}
+                exec(block.replace("/var/lib/app/firn.db", folder + "/firn.db?unsafe=1"), names)
+                return names["ids"]
+            self.assertEqual(run("one"), run("one"))
+            self.assertRaises(firn.TakenError, run, "other")
+
+    def test_what_a_job_takes(self):
+        with firn.Job("snowflake", node=3, max_shift=datetime.timedelta()) as job:
+            first = [job.next(AT) for _ in range(4096)]
+            self.assertRaisesRegex(firn.FullError, "4096 records share", job.next, AT)
+            self.assertEqual((job.next(AT + 10**6) - first[0], job.shift_ns, job.again), (1 << 22, 0, False))
+        self.assertRaisesRegex(firn.UsageError, "the job is closed", job.next, 0)
+        with firn.Job("snowflake", node=3) as job:
+            self.assertEqual([job.next(AT) for _ in range(4096)], first)
+            job.next(AT)
+            self.assertEqual(job.shift_ns, 10**6)
+        self.assertRaisesRegex(firn.UsageError, "set the name of the job", firn.Job, "snowflake", store="memory:", digest=1)
+        self.assertRaisesRegex(firn.UsageError, "uuid7 has random fields", firn.Job, "uuid7")
+        for wrong in ({"max_shift": "1s"}, {"disorder": 3}):
+            self.assertRaises(TypeError, firn.Job, "snowflake", node=3, **wrong)
+        for wrong in ({"max_shift": datetime.timedelta(days=2)}, {"digest": 2**64}, {"node": 1024}, {"window": "3s"}, {"output": "uuid"}):
+            self.assertRaises(firn.Error, firn.Job, "snowflake", **{"node": 3, **wrong})
+        kinds = {"uuid": uuid.UUID, "text": str, "bytes": bytes, None: uuid.UUID}
+        ids = {kind: firn.Job("uuid7", seed="a seed of sixteen", output=kind).next("2019-05-04") for kind in kinds}
+        self.assertEqual({kind: type(id) for kind, id in ids.items()}, kinds)
+        self.assertEqual({ids["text"], str(uuid.UUID(bytes=ids["bytes"]))}, {str(ids[None])})
+
+    @unittest.skipUnless(os.environ.get("FIRN"), "the command firn is not there")
+    def test_a_job_has_the_ids_of_firn_stamp(self):
+        with firn.Job("snowflake", datacenter=0, worker=3) as job, tempfile.TemporaryDirectory() as folder:
+            ids = [str(job.next(time)) for time in TIMES]
+            pathlib.Path(folder, "old.csv").write_text("made\n" + "".join("@%d.%09d\n" % divmod(time, 10**9) for time in TIMES))
+            made = subprocess.run([os.environ["FIRN"], "stamp", folder + "/old.csv", "--time", "made", "--scheme", "snowflake",
+                                   "datacenter=0", "worker=3"], stdout=subprocess.PIPE, check=True, text=True).stdout
+            self.assertEqual([line.split(",")[0] for line in made.split()[1:]], ids)
 
     def test_coroutines(self):
         async def run(folder):
@@ -501,7 +609,13 @@ for _ in range(20):
     def test_interpreters(self):
         """As mod_wsgi: each has its own exceptions and UUIDs, also after another one has ended."""
         done = subprocess.run([sys.executable, "-c", """
-import _xxsubinterpreters as interpreters
+import sys
+if sys.version_info >= (3, 13):
+    import _interpreters as interpreters
+    create, run = lambda: interpreters.create("legacy"), interpreters.exec
+else:
+    import _xxsubinterpreters as interpreters
+    create, run = lambda: interpreters.create(isolated=False), interpreters.run_string
 work = '''
 import firn, uuid
 assert type(firn.open("uuid7").next()) is uuid.UUID
@@ -510,11 +624,11 @@ try:
 except firn.UsageError:
     print("refused", flush=True)
 '''
-made = [interpreters.create() for _ in range(4)]
-interpreters.run_string(made[0], work)
+made = [create() for _ in range(4)]
+run(made[0], work)
 exec(work)
 for one in made:
-    interpreters.run_string(one, work)
+    run(one, work)
     interpreters.destroy(one)
 exec(work)
 """], capture_output=True, text=True, timeout=300)

@@ -27,6 +27,9 @@ async def typed() -> None:
     held: bool = firn.open("snowflake").status()["held"]
     with firn.Segment("orders", store="memory:") as segment:
         first: range = segment.block(3)
+    with firn.Job("snowflake", name="orders", digest=7, store="memory:") as job:
+        number = job.next("2019-05-04")
+    key = firn.Job("uuid7", seed="of the orders").next(datetime.date(2019, 5, 4))
     wrong: str = firn.open("snowflake").next()  # type: ignore
     wrong = firn.uuid7()  # type: ignore
     firn.open("snowflake").status()["none"]  # type: ignore

@@ -9,6 +9,7 @@ mod format;
 mod generator;
 mod id;
 mod ids;
+mod job;
 mod mask;
 mod order;
 mod scheme;
@@ -23,6 +24,7 @@ pub use format::{recognize, Match, Sure};
 pub use generator::{Builder, Generator, Output, Status};
 pub use id::{Id, Uuid};
 pub use ids::Ids;
+pub use job::{Job, JobBuilder};
 pub use mask::{Mask, MaskBuilder};
 pub use order::{Order, OrderBuilder};
 pub use scheme::{forms, guess, show, Changes, Fields, Reading, Scheme, Shown, Sorts};
@@ -63,7 +65,7 @@ pub use time::parse_time;
 /// fn sent<T: Send>() {}
 /// fn shared<T: Send + Sync>() {}
 /// shared::<(firn::Generator, firn::Segment, firn::Scheme, firn::Id, firn::Uuid, firn::Error)>();
-/// sent::<(firn::Order, firn::Ids<'static, u64>)>();
+/// sent::<(firn::Order, firn::Job, firn::Ids<'static, u64>)>();
 /// ```
 /// Nobody else can say what a generator issues:
 /// ```compile_fail,E0277

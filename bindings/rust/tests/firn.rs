@@ -3,11 +3,15 @@
 use std::collections::HashSet;
 use std::error::Error as _;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use firn::{Builder, ErrorKind, Fields, Generator, Id, Mask, Order, Result, Scheme, Segment, Series, Uuid};
+use firn::{
+    Builder, ErrorKind, Fields, Generator, Id, Job, JobBuilder, Mask, Order, Result, Scheme, Segment, Series, Uuid,
+};
 
 fn memory(scheme: &str) -> Builder {
     Generator::builder(scheme).store("memory:")
@@ -138,6 +142,82 @@ fn many_back_dated_ids() -> Result<()> {
     std::fs::rename(format!("{file}-away"), &file).unwrap();
     assert_eq!(ids.len(), 100_001);
     gen.close()
+}
+
+fn job_on(url: &str) -> JobBuilder {
+    Job::builder("snowflake").name("orders").digest(7).store(url).unsafe_store(true)
+}
+
+/// Records out of order, some with the same time.
+fn job_ids(job: &mut Job, n: u64) -> Result<Vec<Id>> {
+    let start = UNIX_EPOCH + Duration::from_secs(1_556_971_200);
+    (0..n).map(|i| job.next(start + Duration::from_millis(i * 7919 % 1000))).collect()
+}
+
+/// The test starts itself a second time, as the process that is killed.
+#[test]
+fn a_job_that_was_killed_continues_with_the_same_ids() -> Result<()> {
+    if let Ok(url) = std::env::var("FIRN_JOB_CHILD") {
+        for id in job_ids(&mut job_on(&url).open()?, 1001)? {
+            println!("ID {id}");
+        }
+        Command::new("kill").args(["-9", &std::process::id().to_string()]).status().unwrap();
+        loop {
+            thread::park();
+        }
+    }
+    let folder = Folder::new("job");
+    let name = "a_job_that_was_killed_continues_with_the_same_ids";
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env("FIRN_JOB_CHILD", folder.url())
+        .output()
+        .unwrap();
+    assert_eq!(child.status.signal(), Some(9));
+    let (mut again, mut beside) = (job_on(&folder.url()).open()?, job_on(&folder.url()).open()?);
+    let mut others = job_on(&folder.url()).name("others").open()?;
+    assert!(again.again() && beside.again() && !others.again());
+    let ids = job_ids(&mut again, 3000)?;
+    let out = String::from_utf8(child.stdout).unwrap();
+    let written =
+        out.lines().filter_map(|line| line.split_once("ID ").map(|(_, id)| id.to_string())).collect::<Vec<_>>();
+    assert_eq!(written, ids[..1001].iter().map(Id::to_string).collect::<Vec<_>>());
+    assert_eq!(job_ids(&mut beside, 3000)?, ids);
+    let gen = Generator::builder("snowflake").store(folder.url()).unsafe_store(true).open()?;
+    let all = ids.into_iter().chain(job_ids(&mut others, 3000)?).chain(gen.many::<Id>(10)?).collect::<HashSet<_>>();
+    assert_eq!(all.len(), 6010);
+    let url = folder.url();
+    for other in [job_on(&url).digest(8), job_on(&url).seed("other"), job_on(&url).disorder(Duration::from_secs(3600))]
+    {
+        assert_eq!(other.open().unwrap_err().kind(), ErrorKind::Taken);
+    }
+    gen.close()
+}
+
+#[test]
+fn jobs_need_what_their_ids_need() -> Result<()> {
+    let time = UNIX_EPOCH + Duration::from_secs(1_556_971_200);
+    let node = || Job::builder("snowflake").key("node", 3);
+    let (mut full, mut moves) = (node().max_shift(Duration::ZERO).open()?, node().open()?);
+    for _ in 0..4096 {
+        assert_eq!(full.next(time)?, moves.next(time)?);
+    }
+    assert_eq!(full.next(time).unwrap_err().kind(), ErrorKind::Full);
+    moves.next(time)?;
+    assert_eq!((moves.shift(), full.shift(), moves.again()), (Duration::from_millis(1), Duration::ZERO, false));
+    let id = Job::builder("uuid7").seed("a secret of job").open()?.next(time)?;
+    assert_eq!((Uuid::try_from(id).is_ok(), moves.scheme().name()), (true, "snowflake"));
+    for wrong in [
+        Job::builder("uuid7"),
+        Job::builder("snowflake").name("orders"),
+        Job::builder("snowflake").store("memory:").digest(1),
+        node().key("window", "3s"),
+    ] {
+        assert_eq!(wrong.open().unwrap_err().kind(), ErrorKind::Usage);
+    }
+    assert_eq!(node().max_shift(Duration::from_secs(172_800)).open().unwrap_err().kind(), ErrorKind::Range);
+    assert!(!format!("{:?}", Job::builder("uuid7").seed("a secret of job")).contains("secret"));
+    Ok(())
 }
 
 #[test]

@@ -112,6 +112,15 @@ final class Native {
 
     static native void closeBlock(long block);
 
+    static native long openJob(byte[] scheme, byte[] keys, byte[] name, long digest, byte[] seed, long shiftMs, long disorderMs,
+        boolean stored, byte[] store, byte[] moduleDir, boolean unsafe, ByteBuffer schemeOut);
+
+    static native void jobNext(Object keep, long job, long sec, int ns, long[] out);
+
+    static native boolean jobAgain(Object keep, long job);
+
+    static native void freeJob(long job);
+
     // ---- segments, series, order numbers, masks ----------------------------------------------------------------------------
 
     static native long openSegment(byte[] key, byte[] keys, byte[] store, byte[] moduleDir, boolean unsafe);
