@@ -10,8 +10,6 @@
 
 #include <execinfo.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include "away.h"
 #include "law.h"
@@ -22,6 +20,7 @@
 #define KEYS   "ns=r reach=1h reserve=1h unsafe=1 max_wait=0"
 
 static bool no_machine_id; /* in no place */
+static bool disk_is_full;  /* the file of the reserve cannot be locked or written */
 
 FILE *__real_fopen64(const char *path, const char *how);
 FILE *__wrap_fopen64(const char *path, const char *how);
@@ -642,22 +641,13 @@ static void closed_rights_do_not_hide_open_ones(void **state) {
     kill_process(gen);
 }
 
-/* No file gets a byte more, as on a full disk. */
-static void fill_disk(bool full) {
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = full ? 0 : limit.rlim_max;
-    signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 /* The shared store grants nodes that no reserve has, to a process that runs and to one that starts. */
 static void on_a_full_disk_the_store_grants_other_nodes(void **state) {
     (void)state;
     firn_gen *gen = process();
     takes(gen);
     const uint64_t node = node_of(gen);
-    fill_disk(true);
+    disk_is_full = true;
     firn_gen *other = process();
     const bool noticed = strstr(world.notice, "this process continues without its reserve") != NULL;
     int64_t failed = 0;
@@ -667,7 +657,7 @@ static void on_a_full_disk_the_store_grants_other_nodes(void **state) {
         pass(&world.clock, SECOND);
     }
     const uint64_t now = node_of(gen), others = node_of(other);
-    fill_disk(false);
+    disk_is_full = false;
     assert_true(noticed);
     assert_in_range(failed, 0, 5);
     assert_int_not_equal(now, node);
@@ -681,11 +671,11 @@ static void on_a_full_disk_the_store_grants_other_nodes(void **state) {
     }
     nothing_twice();
     away = true;
-    fill_disk(true);
+    disk_is_full = true;
     firn_error error = {0};
     firn_gen *late = NULL;
     const int code = try_process(&late, file, "", &error);
-    fill_disk(false);
+    disk_is_full = false;
     away = false;
     assert_int_equal(code, FIRN_ESTORE);
     closed(gen);
@@ -2158,6 +2148,9 @@ static firn_driver whole_driver, frail_driver; /* of the local file */
 
 static int frail_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
     FAILS_EARLY(error)
+    if (disk_is_full) {
+        return firn_error_set(error, FIRN_ESTORE, FIRN_CURE_CHECK_STORE, "the disk is full");
+    }
     return whole_driver.begin(self, names, verb, error);
 }
 

@@ -63,7 +63,7 @@ func OpenJob[T firn.Type](scheme string, config JobConfig) (*Job[T], error) {
 		return nil, a.err
 	}
 	if stored {
-		if C.firn_go_store(&store, url, dir, C.bool(config.Unsafe), &e) != 0 {
+		if C.firn_go_store(&store, url, dir, C.bool(config.Unsafe), false, &e) != 0 {
 			return nil, errorOf(&e)
 		}
 		defer C.firn_store_close(store)
