@@ -133,7 +133,7 @@ static int witness_set(firn__stock *stock, const firn__stock_record *record, boo
 /* ---- one transaction ------------------------------------------------------------------------- */
 
 /* In a child, the parent's word is kept: the child has a copy of nothing in hand. */
-static bool is_renewed(firn__stock *stock) {
+static bool stock_is_renewed(firn__stock *stock) {
     firn__machine_life *life = stock->file.life;
     if (life->used == 0) {
         life->used = 1;
@@ -142,8 +142,8 @@ static bool is_renewed(firn__stock *stock) {
     return atomic_load_explicit(&life->instance, memory_order_seq_cst) == 0;
 }
 
-static firn__stock_doubt judge(firn__stock *stock, const firn_records *seen,
-                               const firn__stock_record *record) {
+static firn__stock_doubt judge_record(firn__stock *stock, const firn_records *seen,
+                                      const firn__stock_record *record) {
     const stock_witness now = {record->epoch, record->mark.high};
     stock_witness seen_last = {0};
     firn__binding here = {0};
@@ -163,12 +163,12 @@ static firn__stock_doubt judge(firn__stock *stock, const firn_records *seen,
         (witnessed && is_earlier(&now, &seen_last))) {
         return FIRN__STOCK_OLDER;
     }
-    return !witnessed || here.file == 0 || record->here != stock->here || is_renewed(stock)
+    return !witnessed || here.file == 0 || record->here != stock->here || stock_is_renewed(stock)
                ? FIRN__STOCK_UNSURE
                : FIRN__STOCK_SURE;
 }
 
-static int open_file(firn__stock *stock, firn_error *error) {
+static int open_stock_file(firn__stock *stock, firn_error *error) {
     const firn__stock_keys *keys = &stock->keys;
     firn_store_options options = firn__store_options(stock->file.shared);
     int code = firn__machine_has_place(stock->file.shared, error);
@@ -193,14 +193,14 @@ static int open_file(firn__stock *stock, firn_error *error) {
 
 int firn__stock_begin(firn__stock *stock, firn_records *seen, firn__stock_record *record,
                       firn__stock_doubt *doubt, firn_error *error) {
-    int code = stock->file.library == NULL ? open_file(stock, error) : FIRN_OK;
+    int code = stock->file.library == NULL ? open_stock_file(stock, error) : FIRN_OK;
     if (code == FIRN_OK) {
-        (void)is_renewed(stock); /* before the driver sees that this is a child */
+        (void)stock_is_renewed(stock); /* before the driver sees that this is a child */
         code = firn__machine_begin(&stock->file, seen, stock->names.key, error);
     }
     if (code == FIRN_OK) {
         (void)firn__stock_read(record, &seen->mark, seen->key_known ? seen->note : "");
-        *doubt = judge(stock, seen, record);
+        *doubt = judge_record(stock, seen, record);
     }
     return code;
 }

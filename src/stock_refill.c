@@ -174,7 +174,7 @@ typedef struct stock_block {
 
 /* Puts a block into the record: at its end, or as the next one. False: it is not after the others, or
  * there is no place for it, since another process was faster. */
-static bool put(firn__stock_record *record, const stock_block *block, int64_t least) {
+static bool put_block(firn__stock_record *record, const stock_block *block, int64_t least) {
     const int64_t end = last_refill(record).high, present = record->ceiling - record->mark.high;
     const bool has_next = record->first < record->end;
     if (block->first < record->mark.high || block->first < end) {
@@ -246,7 +246,7 @@ static int keep_block(firn__stock *stock, const stock_block *block, uint64_t bef
     if (doubt != FIRN__STOCK_SURE || record.there != block->there) {
         drop_doubtful(stock, &record, doubt);
     }
-    if (put(&record, block, least)) {
+    if (put_block(&record, block, least)) {
         return firn__stock_commit(stock, &seen, &record, error);
     }
     code = firn__stock_end(stock, FIRN_OK);
@@ -400,7 +400,7 @@ static int refuse_stock(firn__stock *stock, const firn_error *why, firn_error *e
 }
 
 /* If the store is there, integers in doubt are dropped. */
-static int ask_store(firn__stock *stock, stock_trust *trust, firn_error *error) {
+static int ask_for_block(firn__stock *stock, stock_trust *trust, firn_error *error) {
     firn_error why = {.text = "it did not answer"};
     if (!stock_is_paused(stock) && firn__stock_look(stock, &why) == FIRN_OK) {
         *trust = STOCK_DROPS;
@@ -438,7 +438,7 @@ static int take_stock(firn__stock *stock, const firn__stock_wish *wish, int64_t 
             return FIRN_OK;
         }
         if (code == FIRN_OK) {
-            code = verdict == STOCK_UNSURE ? ask_store(stock, &trust, error)
+            code = verdict == STOCK_UNSURE ? ask_for_block(stock, &trust, error)
                                            : refill_for(stock, wish, error);
         }
     }
