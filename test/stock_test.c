@@ -269,6 +269,21 @@ static void integers_end_at_the_end(void **state) {
     ended(segment);
 }
 
+/* The block in hand, of another process, goes on after it. */
+static void an_end_counts_in_the_reserve_too(void **state) {
+    (void)state;
+    firn_segment *other = integers(), *segment = integers_of(file, "end=50");
+    gets(other);
+    drain(segment, 5000);
+    gets_none(segment, FIRN_EEND, "end=50");
+    for (size_t i = 1; i < issued; i++) {
+        assert_true(ids[i] <= 50);
+    }
+    nothing_twice();
+    ended(segment);
+    ended(other);
+}
+
 static void blocks_are_whole(void **state) {
     int64_t first;
     (void)state;
@@ -562,6 +577,31 @@ static void a_copy_sees_no_loss_in_a_give_back(void **state) {
     firn_store_close(shared);
 }
 
+/* Each process has a handle, which remembers what it reserved. */
+static void a_give_back_of_another_process_is_no_loss(void **state) {
+    char place[400], keys[900];
+    firn_store *shared, *theirs;
+    firn_segment *other = NULL;
+    const firn_store_options options = {.unsafe = true};
+    (void)state;
+    firn_segment *segment = on_a_real_store(&shared);
+    snprintf(place, sizeof place, "sqlite:%.200s/shared.db", folder);
+    snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s", file);
+    assert_int_equal(firn_store_open(&theirs, place, &options, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_open(&other, "orders", keys, theirs, &world.hands, NULL),
+                     FIRN_OK);
+    assert_int_equal(firn_segment_give_back(other, NULL), FIRN_OK);
+    drain(segment, 100); /* refills */
+    assert_int_equal(drain(segment, 3000), 3000);
+    gets(other);
+    nothing_twice();
+    forget_witness(segment);
+    ended(other);
+    ended(segment);
+    firn_store_close(theirs);
+    firn_store_close(shared);
+}
+
 /* An older copy from before several drops is used again after one of its blocks is lost. */
 static void a_file_from_before_drops_is_soon_used_again(void **state) {
     char copy[400];
@@ -657,35 +697,52 @@ static void a_block_whose_reply_is_lost_is_a_gap(void **state) {
 }
 
 static firn_segment *meanwhile;
-static void take_meanwhile(void) {
-    drain(meanwhile, 3000);
-}
+static bool overtakes;
 
 static void close_nothing(void *self) {
     (void)self;
 }
 
-/* Another process fetches, and uses up, a block while this one fetches its own. */
+static int reserve_and_be_overtaken(void *self, const firn_request *request, int64_t *first,
+                                    firn_mark *held, firn_error *error) {
+    const int code = shared_reserve(self, request, first, held, error);
+    if (overtakes) {
+        overtakes = false;
+        drain(meanwhile, 3000);
+    }
+    return code;
+}
+
+/* Another process fetches, and uses up, a later block before this one has written down its own. */
 static void who_is_overtaken_raises_no_alarm(void **state) {
     (void)state;
-    firn_segment *segment = integers();
-    firn_store *own = world.store, *others = NULL; /* each process has a handle */
+    firn_store *own = world.store, *slow = NULL; /* each process has a handle */
     firn_store_ops ops = shared_ops;
     ops.close = close_nothing;
-    gets(segment);
-    assert_int_equal(firn_store_wrap(&others, &ops, &world.log, NULL), FIRN_OK);
-    world.store = others;
+    ops.reserve = reserve_and_be_overtaken;
+    assert_int_equal(firn_store_wrap(&slow, &ops, &world.log, NULL), FIRN_OK);
     meanwhile = integers();
+    world.store = slow;
+    firn_segment *segment = integers();
     world.store = own;
+    gets(segment);
     drain(segment, 1900);
-    at_reserve = take_meanwhile;
+    overtakes = true;
+    int64_t first;
+    firn_error error = {0};
+    if (firn_segment_block(segment, 2500, &first, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_false(overtakes);
+    for (int64_t i = 0; i < 2500; i++) {
+        keep_id((uint64_t)(first + i));
+    }
     drain(segment, 3000);
-    assert_null(at_reserve);
     drain(meanwhile, 3000);
     nothing_twice();
     ended(meanwhile);
     ended(segment);
-    firn_store_close(others);
+    firn_store_close(slow);
 }
 
 static void what_is_given_back_is_the_last_block(void **state) {
@@ -915,6 +972,7 @@ int main(int count, char **words) {
         TEST(the_reserve_has_a_maximum),
         TEST(a_reserve_lasts_its_time_at_the_recent_rate),
         TEST(integers_end_at_the_end),
+        TEST(an_end_counts_in_the_reserve_too),
         TEST(blocks_are_whole),
         TEST(two_machines_share_a_store),
         TEST(a_copy_issues_nothing),
@@ -927,6 +985,7 @@ int main(int count, char **words) {
         TEST(a_child_continues),
         TEST(a_mark_below_the_reserve_is_a_loss),
         TEST(a_copy_sees_no_loss_in_a_give_back),
+        TEST(a_give_back_of_another_process_is_no_loss),
         TEST(a_file_from_before_drops_is_soon_used_again),
         TEST(a_store_that_cannot_declare_it_repeats_nothing_here),
         TEST(an_idle_process_sees_no_loss_in_a_give_back),
