@@ -269,15 +269,14 @@ __attribute__((unused)) static int lose_replies(int port) {
     return count;
 }
 
-/* A port that nobody listens at now. */
-__attribute__((unused)) static int free_port(void) {
+/* A port that nobody listens at: this process keeps it, and does not listen either. */
+__attribute__((unused)) static int silent_port(void) {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t size = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     bool bound = bind(fd, (struct sockaddr *)&address, size) == 0 &&
                  getsockname(fd, (struct sockaddr *)&address, &size) == 0;
-    close(fd);
     return bound ? ntohs(address.sin_port) : 0;
 }
 

@@ -127,12 +127,18 @@ CALL_BY_HAND(int, redisReaderGetReply, (redisReader * reader, void **out)) {
     return result;
 }
 
-static char tls_url[400];
+static char tls_url[400], certificates[] = "/tmp/firn-calls-redis-XXXXXX";
+
+static void prepare_tls(const test_engine *engine) {
+    snprintf(tls_url, sizeof tls_url,
+             "rediss://127.0.0.1:%d?prefix=s&ca=%s/ca.pem&cert=%s/client.pem&key=%s/client.key",
+             engine_port(engine, 2), certificates, certificates, certificates);
+}
 
 static const calls_scenario scenarios[] = {
     {.title = "marks", .url = "?prefix=t"},
     {.title = "connections break", .url = "?prefix=t", .cut = true},
-    {.title = "TLS", .url = tls_url, .cut = true},
+    {.title = "TLS", .url = tls_url, .cut = true, .prepare = prepare_tls},
     {.title = "a name", .url = "?prefix=t", .host = "localhost"},
     {.title = "a login", .url = "?prefix=t", .host = "u:p@localhost", .ns = "n1"},
     {.title = "a new prefix", .url = "/3?prefix=t#", .ns = "n1", .list_all = true},
@@ -142,19 +148,15 @@ static const calls_scenario scenarios[] = {
 
 /* The engine listens with and without TLS. */
 int main(int count, char **arguments) {
-    char options[800], command[300], certificates[] = "/tmp/firn-calls-redis-XXXXXX";
-    int port = free_port();
+    char options[800], command[300];
     if (mkdtemp(certificates) == NULL || !make_certificates(certificates)) {
         printf("Bail out! no certificates\n");
         return 1;
     }
     snprintf(options, sizeof options,
-             "--tls-port %d --tls-ca-cert-file '%s/ca.pem' --tls-cert-file '%s/server.pem' "
+             "--tls-ca-cert-file '%s/ca.pem' --tls-cert-file '%s/server.pem' "
              "--tls-key-file '%s/server.key'",
-             port, certificates, certificates, certificates);
-    snprintf(tls_url, sizeof tls_url,
-             "rediss://127.0.0.1:%d?prefix=s&ca=%s/ca.pem&cert=%s/client.pem&key=%s/client.key",
-             port, certificates, certificates, certificates);
+             certificates, certificates, certificates);
     int failed = calls_main("redis", options, scenarios, sizeof scenarios / sizeof scenarios[0],
                             count > 1 ? arguments[1] : NULL);
     snprintf(command, sizeof command, "rm -rf '%s'", certificates);

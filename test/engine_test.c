@@ -1775,11 +1775,28 @@ static void an_add_raises_no_older_mark(void **state) {
     }
 }
 
+/* The mark is as high as this handle's, by another grant of an older copy: the handle's last
+ * reservation was of another key, so only its state has the grant. */
+static void an_add_raises_no_mark_of_another_grant(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    assert_int_equal(asked_of(&handles[0], 1, 1, FOREVER), FIRN_OK);
+    now.marks[1][0].mark.grant ^= 2; /* all else is the same */
+    assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), FIRN_EBACK);
+    assert_int_equal(now.losses, 1);
+    end();
+}
+
 /* ---- sources --------------------------------------------------------------------------------- */
 
 static const char *bare_is_foreign(void *self, const char *ns) {
     (void)self;
     return strcmp(ns, space_names[1]) == 0 ? "table bare" : NULL;
+}
+
+static firn_records records_of(int ns) {
+    return (firn_records){.ns = space_names[ns], .key = "1"};
 }
 
 static int take_7(void *self, const firn_request *request, int64_t *first, firn_mark *held,
@@ -1807,7 +1824,10 @@ static void another_programs_slots_have_no_records(void **state) {
     assert_string_equal(error.text, "table bare keeps no grants: the rest of the block is lost");
     const firn_relabel change = {"bare", OPEN, SHUT, 0, false};
     assert_int_equal(firn__engine_relabel(handles[0].engine, &change, &floor, &error), FIRN_EUSAGE);
-    assert_int_equal(now.writes, 0);
+    firn_records seen = records_of(1);
+    assert_int_equal(firn__engine_known(handles[0].engine, &seen, &error), FIRN_OK);
+    assert_true(!seen.known && seen.layout[0] == '\0' && seen.note[0] == '\0');
+    assert_int_equal(now.writes + (uint64_t)reads, 0);
     granted(&handles[0], 0, 1, 0); /* the other namespace is firn's */
     assert_int_equal(now.writes, 1);
     end();
@@ -1844,9 +1864,24 @@ static void counted_close(void *self) {
     heard.closes++;
 }
 
+static int code_of_end, ends;
+
+static int scripted_end(void *self, int code) {
+    (void)self;
+    ends++;
+    return code_of_end != FIRN_OK ? code_of_end : code;
+}
+
+static int list_one(void *self, firn_visit *visit, void *context, firn_error *error) {
+    const firn_holding holding = {"bare", OPEN, "1", "", {10, 7}, 0};
+    (void)self, (void)error;
+    return visit(context, &holding);
+}
+
 static firn_driver with_all_verbs(void) {
     firn_driver driver = scripted;
     driver.list = list_two;
+    driver.others = list_one;
     driver.now = now_5;
     driver.caution = cautious;
     driver.close = counted_close;
@@ -1878,6 +1913,8 @@ static void the_driver_carries_out_the_other_verbs(void **state) {
     assert_int_equal(visits, 1);
     assert_int_equal(ops->list(engine, NULL, visit_until, &(int){9}, &error), 0);
     assert_int_equal(visits, 3);
+    assert_int_equal(firn__engine_others(engine, visit_until, &(int){9}, &error), 0);
+    assert_int_equal(visits, 4);
     assert_int_equal(ops->now(engine, &time, &error), FIRN_OK);
     assert_int_equal(time.sec, 5);
     assert_string_equal(ops->caution(engine), "it forgets");
@@ -1887,11 +1924,95 @@ static void the_driver_carries_out_the_other_verbs(void **state) {
     engine = handles[0].engine;
     assert_int_equal(ops->now(engine, &time, &error), FIRN_ESYSTEM);
     assert_null(ops->caution(engine));
+    assert_int_equal(firn__engine_others(engine, visit_until, &(int){9}, &error), FIRN_OK);
+    assert_int_equal(visits, 4);
     failing = scripted;
     failing.begin = failing_begin;
     drive(&failing);
     assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_ESTORE);
     assert_int_equal(reads, 0);
+    end();
+}
+
+static int begin_alive(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    assert_true(names->alive != NULL && *names->alive != 0);
+    assert_true(names->layout[0] == '\0' && names->note[0] == '\0');
+    return scripted_begin(self, names, verb, error);
+}
+
+/* A reserve compares its own mark with the present one. No reservation is made. */
+static void the_records_of_a_key_are_read(void **state) {
+    static firn_driver driver;
+    (void)state;
+    begin((plan){0});
+    granted(&handles[1], 1, 0, 0);
+    driver = scripted;
+    driver.begin = begin_alive;
+    drive(&driver);
+    firn_records seen = records_of(1);
+    heard.surely = false;
+    const uint64_t writes = now.writes;
+    assert_int_equal(firn__engine_known(handles[0].engine, &seen, NULL), FIRN_OK);
+    assert_true(seen.known && seen.ns_known && seen.key_known && heard.surely);
+    assert_true(seen.mark.high == 10 && seen.mark.grant == now.marks[1][0].mark.grant);
+    assert_true(seen.layout[0] == '\0' && seen.note[0] == '\0'); /* texts of the driver */
+    driver.end = scripted_end;
+    ends = 0;
+    assert_int_equal(firn__engine_known(handles[0].engine, &seen, NULL), FIRN_OK);
+    code_of_end = FIRN_EUNKNOWN;
+    assert_int_equal(firn__engine_known(handles[0].engine, &seen, NULL), FIRN_EUNKNOWN);
+    code_of_end = FIRN_OK;
+    assert_int_equal(ends, 2);
+    driver.begin = failing_begin;
+    const int before = reads;
+    assert_int_equal(firn__engine_known(handles[0].engine, &seen, NULL), FIRN_ESTORE);
+    assert_int_equal(reads, before);
+    assert_int_equal(ends, 2);
+    assert_int_equal(now.writes, writes);
+    end();
+}
+
+/* The mark that a handle forgets may fall, by another handle that gives it back. */
+static void a_forgotten_mark_is_no_loss(void **state) {
+    firn_request request = request_of(1, FOREVER, 0);
+    firn_mark held;
+    int64_t first = -1;
+    (void)state;
+    for (int forgets = 0; forgets < 2; forgets++) {
+        begin((plan){.hides_losses = true});
+        request.grant++;
+        assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
+        if (forgets) {
+            firn__engine_forget(handles[0].engine, request.ns, request.key);
+        }
+        assert_int_equal(give_back(&handles[1], &request, first, first), FIRN_OK);
+        assert_int_equal(asked_of(&handles[0], 1, 0, FOREVER), forgets ? FIRN_OK : FIRN_EBACK);
+        assert_int_equal(now.losses, !forgets);
+        end();
+    }
+}
+
+static int ends_well(pid_t child) {
+    int status = -1;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void a_driver_may_know_no_processes(void **state) {
+    static firn_driver driver;
+    (void)state;
+    driver = scripted;
+    driver.forked = NULL;
+    driver.copied = NULL;
+    begin((plan){0});
+    drive(&driver);
+    granted(&handles[0], 1, 0, 0);
+    firn_renew_identity();
+    granted(&handles[0], 1, 0, 10);
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(asked_of(&handles[0], 1, 0, FOREVER) != FIRN_OK);
+    }
+    assert_true(ends_well(child));
     end();
 }
 
@@ -1915,26 +2036,30 @@ static void ask_time(void *engine) {
     (void)firn__engine_ops.now(engine, &time, NULL);
 }
 
+static void ask_records(void *engine) {
+    firn_records seen = records_of(1);
+    (void)firn__engine_known(engine, &seen, NULL);
+}
+
+static void list_others(void *engine) {
+    (void)firn__engine_others(engine, visit_until, &(int){9}, NULL);
+}
+
 static void close_engine(void *engine) {
     firn__engine_ops.close(engine);
 }
 
-static void (*const other_verbs[])(void *) = {give_back_some, close_namespace, list_all, ask_time,
-                                              close_engine};
+static void (*const other_verbs[])(void *) = {
+    give_back_some, close_namespace, list_all, ask_time, ask_records, list_others, close_engine};
 #define OTHER_VERBS (sizeof other_verbs / sizeof other_verbs[0])
 
 static int all_look(void *const engines[]) {
     for (size_t i = 0; i < OTHER_VERBS; i++) {
-        const int before = heard.forks;
+        const int before = heard.forks, copies = heard.copies;
         other_verbs[i](engines[i]);
-        CHECK(heard.forks == before + 1);
+        CHECK(heard.forks == before + 1 && heard.copies == copies + 1);
     }
     return 0;
-}
-
-static int ends_well(pid_t child) {
-    int status = -1;
-    return waitpid(child, &status, 0) == child && status == 0;
 }
 
 static void every_verb_looks_whose_handle_it_is(void **state) {
@@ -1950,7 +2075,13 @@ static void every_verb_looks_whose_handle_it_is(void **state) {
         _exit(all_look(engines));
     }
     assert_true(ends_well(child));
+    firn_renew_identity(); /* a copy has the number of the process */
     for (size_t i = 0; i < OTHER_VERBS; i++) {
+        const int copies = heard.copies;
+        other_verbs[i](engines[i]);
+        assert_int_equal(heard.copies, copies + 1);
+    }
+    for (size_t i = 0; i < OTHER_VERBS - 1; i++) { /* the last one is closed */
         firn__engine_ops.close(engines[i]);
     }
     end();
@@ -1977,6 +2108,44 @@ static void a_child_does_not_continue_a_listing(void **state) {
     assert_int_equal(code, FIRN_OK);
     assert_true(ends_well(child));
     firn__engine_ops.close(engine);
+    end();
+}
+
+/* A signal handler forks within a verb: the child's driver is the parent's, and hears nothing. */
+static pid_t child_of_begin;
+
+static int begin_and_fork(void *self, const firn_records *names, firn_verb verb,
+                          firn_error *error) {
+    child_of_begin = fork();
+    return scripted_begin(self, names, verb, error);
+}
+
+static void a_child_of_a_verb_is_no_copy(void **state) {
+    firn_driver driver = scripted;
+    (void)state;
+    begin((plan){0});
+    driver.begin = begin_and_fork;
+    drive(&driver);
+    (void)asked_of(&handles[0], 1, 0, FOREVER);
+    if (child_of_begin == 0) {
+        _exit(heard.copies + heard.forks);
+    }
+    assert_true(ends_well(child_of_begin));
+    end();
+}
+
+/* The child has reserved nothing that a loss could take, so it does not compare the stores. */
+static void a_child_knows_no_store(void **state) {
+    (void)state;
+    begin((plan){.hides_losses = true});
+    granted(&handles[0], 1, 0, 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        now.origin ^= 2; /* all else is the same */
+        now.version = ++now.writes;
+        _exit(asked_of(&handles[0], 1, 0, FOREVER) != FIRN_OK || now.losses != 0);
+    }
+    assert_true(ends_well(child));
     end();
 }
 
@@ -2015,6 +2184,11 @@ int main(void) {
         cmocka_unit_test(the_driver_carries_out_the_other_verbs),
         cmocka_unit_test(every_verb_looks_whose_handle_it_is),
         cmocka_unit_test(a_child_does_not_continue_a_listing),
+        cmocka_unit_test(the_records_of_a_key_are_read),
+        BOTH(a_forgotten_mark_is_no_loss),
+        cmocka_unit_test(a_driver_may_know_no_processes),
+        cmocka_unit_test(a_child_of_a_verb_is_no_copy),
+        BOTH(a_child_knows_no_store),
         BOTH(a_give_back_leaves_what_it_wrote),
         cmocka_unit_test(a_driver_that_sees_no_losses_is_believed),
         BOTH(a_mark_that_was_given_back_is_not_older),
@@ -2051,6 +2225,7 @@ int main(void) {
         cmocka_unit_test_setup(an_add_starts_from_the_present_mark, with_add),
         cmocka_unit_test_setup(an_add_keeps_its_bounds, with_add),
         cmocka_unit_test_setup(an_add_raises_no_older_mark, with_add),
+        cmocka_unit_test_setup(an_add_raises_no_mark_of_another_grant, with_add),
         BOTH(the_store_may_change_between_any_two_steps),
         BOTH(no_slot_is_issued_twice),
         BOTH(a_foreign_grant_is_found),

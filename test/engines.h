@@ -93,6 +93,20 @@ __attribute__((unused)) static test_engine *engine_of(const char *kind, int numb
     return engine->status == 0 ? engine : NULL;
 }
 
+/* Its first port is in its URL. A test may start other programs at the others (test/engine). */
+__attribute__((unused)) static int engine_port(const test_engine *engine, int nth) {
+    char path[sizeof engine->folder + 8];
+    int port = 0;
+    snprintf(path, sizeof path, "%s/port", engine->folder);
+    FILE *ports = fopen(path, "re");
+    while (ports != NULL && nth-- > 0 && fscanf(ports, "%d", &port) == 1) {
+    }
+    if (ports != NULL) {
+        fclose(ports);
+    }
+    return port;
+}
+
 /* Is that it did not start no failure? Only where it is not installed, and no test run demands all
  * of them (CI=true). */
 __attribute__((unused)) static bool engine_missing(const char *kind, int number) {

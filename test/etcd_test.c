@@ -444,12 +444,11 @@ static void signed_tokens(void **state) {
 
 static void by_tls(void **state) {
     char folder[] = "/tmp/firn-etcd-tls-XXXXXX", more[200], url[600];
-    int port = free_port();
     (void)state;
     assert_non_null(mkdtemp(folder));
     assert_true(make_certificates(folder));
     test_engine *engine = needed("etcd", 3, "");
-    int plain = url_port(engine->url);
+    int plain = url_port(engine->url), port = engine_port(engine, 3);
     assert_true(run("printf '%%s\\n' --listen-client-urls http://127.0.0.1:%d,https://127.0.0.1:%d"
                     " --cert-file %s/server.pem --key-file %s/server.key"
                     " --trusted-ca-file %s/ca.pem --client-cert-auth >'%s/options'",

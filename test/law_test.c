@@ -577,6 +577,8 @@ static void what_a_refusal_of_another_layout_says(void **state) {
          "namespace a has reach=10min, not reach=15s: set reach=10min"},
         {"x", "claim=0..9 x" FIRN__LONG_REACH,
          "namespace a has reach=15s, not reach=10min: leave reach out"},
+        {"x", "xy" FIRN__LONG_REACH, /* the fields differ, too */
+         "namespace a has layout 'x', not 'xy reach=10min': use another ns= for this one"},
         {"claim=0..9 x", "y" FIRN__LONG_REACH,
          "namespace a has layout 'x', not 'y reach=10min': use another ns= for this one"},
         {"claim=0..9 x", "x",
@@ -610,6 +612,9 @@ static void what_a_refusal_of_another_layout_says(void **state) {
     assert_int_equal(firn__refuse_busy(&error, &renewal, 8), FIRN_EBUSY);
     says(&error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
          "a/1 is no longer reserved up to 9 by this grant, but up to 8: use another node, or wait");
+    assert_int_equal(firn__refuse_busy(&error, &renewal, 9), FIRN_EBUSY);
+    says(&error, FIRN_EBUSY, FIRN_CURE_OTHER_NODE,
+         "a/1 is no longer reserved up to 9 by this grant, but up to 9: use another node, or wait");
     assert_int_equal(firn__refuse_contended(&error, "store", "1"), FIRN_ESTORE);
     says(&error, FIRN_ESTORE, FIRN_CURE_TRY_AGAIN,
          "store store: other processes keep changing 1: try again");

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <execinfo.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -1993,6 +1994,242 @@ static void random_lives_repeat_nothing(void **state) {
     }
 }
 
+/* ---- calls that fail ------------------------------------------------------------------------- */
+
+#define PLACES  2000
+#define CALLERS 7
+
+/* A place is a call to the file or to the shared store, and its callers. In each life the first
+ * place that did not fail before fails. */
+static uint64_t places[PLACES];
+static size_t places_count;
+static bool may_fail, has_failed;
+static bool fails_late; /* the call is carried out, and says that its outcome is unknown */
+
+__attribute__((noinline)) static bool fails(void) {
+    void *callers[CALLERS];
+    uint64_t place = fails_late;
+    if (!may_fail || has_failed) {
+        return false;
+    }
+    const int count = backtrace(callers, CALLERS);
+    for (int i = 1; i < count; i++) {
+        place = place * UINT64_C(1099511628211) + (uintptr_t)callers[i];
+    }
+    for (size_t i = 0; i < places_count; i++) {
+        if (places[i] == place) {
+            return false;
+        }
+    }
+    assert_true(places_count < PLACES);
+    places[places_count++] = place;
+    has_failed = places_count % (size_t)short_step(8) == 0;
+    return has_failed;
+}
+
+static int not_done(firn_error *error) {
+    if (error != NULL) {
+        *error = (firn_error){.code = FIRN_ESTORE, .text = "injected: start it"};
+    }
+    return FIRN_ESTORE;
+}
+
+/* A call that changes nothing, */
+#define FAILS_EARLY(error)                                                                         \
+    if (!fails_late && fails()) {                                                                  \
+        return not_done(error);                                                                    \
+    }
+/* and one after which nobody knows. */
+static int fate(int code, firn_error *error) {
+    if (!fails_late || code != FIRN_OK || !fails()) {
+        return code;
+    }
+    (void)not_done(error);
+    if (error != NULL) {
+        error->code = FIRN_EUNKNOWN;
+    }
+    return FIRN_EUNKNOWN;
+}
+
+static firn_driver whole_driver, frail_driver; /* of the local file */
+
+static int frail_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    FAILS_EARLY(error)
+    return whole_driver.begin(self, names, verb, error);
+}
+
+static int frail_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    FAILS_EARLY(error)
+    return whole_driver.read(self, seen, surely, error);
+}
+
+static int frail_write(void *self, const firn_records *seen, firn_records *next, int which,
+                       firn_verb verb, firn_error *error) {
+    FAILS_EARLY(error)
+    return whole_driver.write(self, seen, next, which, verb, error);
+}
+
+static int frail_end(void *self, int code) {
+    if (code == FIRN_OK && !fails_late && fails()) {
+        (void)whole_driver.end(self, FIRN_ESTORE);
+        return FIRN_ESTORE;
+    }
+    return fate(whole_driver.end(self, code), NULL);
+}
+
+static int frail_list(void *self, const char *ns, firn_visit *visit, void *context,
+                      firn_error *error) {
+    FAILS_EARLY(error)
+    return whole_driver.list(self, ns, visit, context, error);
+}
+
+static bool frail_lost(void *self, const firn_records *seen) {
+    return (!fails_late && fails()) || whole_driver.lost(self, seen);
+}
+
+/* In place of the library's, which the linker calls __real_NAME. */
+#define REPLACED(name, ...)                                                                        \
+    int __real_##name(__VA_ARGS__);                                                                \
+    int __wrap_##name(__VA_ARGS__);                                                                \
+    int __wrap_##name(__VA_ARGS__)
+
+REPLACED(firn__store_drive, void **library, const firn_driver **driver, void **self,
+         const char *url_of, const firn_store_options *options, firn_error *error) {
+    FAILS_EARLY(error)
+    const int code = __real_firn__store_drive(library, driver, self, url_of, options, error);
+    if (code == FIRN_OK) {
+        whole_driver = frail_driver = **driver;
+        frail_driver.begin = frail_begin;
+        frail_driver.read = frail_read;
+        frail_driver.write = frail_write;
+        frail_driver.end = frail_end;
+        frail_driver.list = frail_list;
+        frail_driver.lost = frail_lost;
+        *driver = &frail_driver;
+    }
+    return code;
+}
+
+/* Is it the shared store, and fails? */
+static bool refuses(const firn_store *store) {
+    return may_fail && store == world.store && (away || (!fails_late && fails()));
+}
+
+REPLACED(firn__store_known, firn_store *store, const char *ns, const char *key, firn_records *seen,
+         firn_error *error) {
+    return refuses(store) ? not_done(error) : __real_firn__store_known(store, ns, key, seen, error);
+}
+
+REPLACED(firn_store_reserve, firn_store *store, const firn_request *request, int64_t *first,
+         firn_mark *held, firn_error *error) {
+    if (refuses(store)) {
+        return not_done(error);
+    }
+    const int code = __real_firn_store_reserve(store, request, first, held, error);
+    return store == world.store ? fate(code, error) : code;
+}
+
+REPLACED(firn_store_give_back, firn_store *store, const char *ns, const char *key,
+         const firn_mark *mine, int64_t high, firn_error *error) {
+    if (refuses(store)) {
+        return not_done(error);
+    }
+    const int code = __real_firn_store_give_back(store, ns, key, mine, high, error);
+    return store == world.store ? fate(code, error) : code;
+}
+
+REPLACED(firn_store_list, firn_store *store, const char *ns, firn_visit *visit, void *context,
+         firn_error *error) {
+    return refuses(store) ? not_done(error)
+                          : __real_firn_store_list(store, ns, visit, context, error);
+}
+
+REPLACED(firn_store_now, firn_store *store, firn_time *now, firn_error *error) {
+    return refuses(store) ? not_done(error) : __real_firn_store_now(store, now, error);
+}
+
+REPLACED(firn_store_relabel, firn_store *store, const firn_relabel *change, int64_t *floor,
+         firn_error *error) {
+    return refuses(store) ? not_done(error)
+                          : __real_firn_store_relabel(store, change, floor, error);
+}
+
+/* Two processes of a machine and one without a reserve: the store goes away and comes back, slots
+ * are given back, the machine boots. */
+static void live_with_a_failure(void) {
+    enum { ALL = 3, STEPS = 14 };
+    firn_gen *gen[ALL] = {NULL};
+    for (int s = 0; s < STEPS; s++) {
+        away = s == 3 || s == 4 || s == 11;
+        for (int p = 0; p < ALL; p++) {
+            if (gen[p] == NULL &&
+                (p < 2 ? try_process(&gen[p], file, "reserve_nodes=1", NULL)
+                       : try_open(&gen[p], LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0", false,
+                                  NULL)) != FIRN_OK) {
+                gen[p] = NULL;
+            }
+            if (gen[p] != NULL) {
+                (void)take(gen[p], NULL);
+            }
+        }
+        if (s == 6 && gen[0] != NULL) {
+            (void)firn_reserve_give_back(gen[0], NULL);
+        }
+        if (s == 8 && gen[1] != NULL) {
+            (void)firn_close(gen[1], NULL);
+            gen[1] = NULL;
+        }
+        if (s == 10 && gen[0] != NULL) {
+            may_fail = false;
+            bind_elsewhere(gen[0]);
+            may_fail = true;
+            for (int p = 0; p < 2; p++) {
+                if (gen[p] != NULL) {
+                    kill_process(gen[p]);
+                }
+                gen[p] = NULL;
+            }
+        }
+        pass(&world.clock, s % 3 == 0 ? 70 * SECOND : 11 * SECOND);
+    }
+    may_fail = false;
+    for (int p = 0; p < ALL; p++) {
+        if (gen[p] != NULL) {
+            kill_process(gen[p]);
+        }
+    }
+}
+
+/* Nothing is issued twice, and when the store and the file are well again, the machine issues. */
+static void each_call_may_fail(void **state) {
+    (void)state;
+    size_t lives = 0, all = 0;
+    for (int late = 0; late < 2; late++) {
+        do {
+            void *again = NULL;
+            if (lives++ > 0) {
+                end_world(&again);
+                assert_int_equal(begin_world(&again), 0);
+            }
+            firn_store *usual = world.store, *shared = world.store = store_at("memory:here");
+            fails_late = late != 0;
+            has_failed = false;
+            may_fail = true;
+            live_with_a_failure();
+            pass(&world.clock, 3 * HOUR);
+            firn_gen *gen = process();
+            takes(gen);
+            closed(gen);
+            nothing_twice();
+            world.store = usual;
+            firn_store_close(shared);
+        } while (has_failed);
+        print_message("# %zu places, %zu lives\n", places_count - all, lives);
+        assert_true(places_count - all > 10);
+        all = places_count;
+    }
+}
+
 /* ---- records --------------------------------------------------------------------------------- */
 
 static void a_damaged_note_is_no_right(void **state) {
@@ -2092,6 +2329,7 @@ int main(int count, char **words) {
         TEST(a_right_that_is_given_back_meanwhile_is_not_refilled),
         TEST(an_older_copy_gives_back_no_window),
         TEST(random_lives_repeat_nothing),
+        TEST(each_call_may_fail),
         TEST(a_damaged_note_is_no_right),
     };
     if (count > 1) {

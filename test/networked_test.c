@@ -236,7 +236,7 @@ static void next_host(void **state) {
     char url[200];
     (void)state;
     url_of("hosts");
-    snprintf(url, sizeof url, "%s127.0.0.1:%d,%s:%d%s?%shosts%s", its->user, free_port(),
+    snprintf(url, sizeof url, "%s127.0.0.1:%d,%s:%d%s?%shosts%s", its->user, silent_port(),
              its->second, url_port(server->url), its->path, its->place, its->end);
     firn_store *store = open_store("%s", url);
     drawn(store, "h", 1, 0, 0);

@@ -366,15 +366,15 @@ static void databases_are_apart(void **state) {
 
 static void by_tls(void **state) {
     char folder[] = "/tmp/firn-redis-tls-XXXXXX", options[600], url[600];
-    int port = free_port();
     (void)state;
     assert_non_null(mkdtemp(folder));
     assert_true(make_certificates(folder));
     snprintf(options, sizeof options,
-             "--tls-port %d --tls-ca-cert-file '%s/ca.pem' --tls-cert-file '%s/server.pem' "
+             "--tls-ca-cert-file '%s/ca.pem' --tls-cert-file '%s/server.pem' "
              "--tls-key-file '%s/server.key'",
-             port, folder, folder, folder);
+             folder, folder, folder);
     const test_engine *engine = needed("redis", 4, options);
+    int port = engine_port(engine, 2);
     char more[200];
     snprintf(more, sizeof more, "cert=%s/client.pem&key=%s/client.key", folder, folder);
     firn_store *store =

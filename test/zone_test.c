@@ -103,7 +103,8 @@ static void offsets_need_no_database(void **state) {
     const struct {
         const char *name;
         int32_t offset;
-    } cases[] = {{"UTC", 0}, {"Z", 0}, {"+01:00", 3600}, {"-0330", -12600}, {"+14", 50400}};
+    } cases[] = {{"UTC", 0},        {"Z", 0},       {"+01:00", 3600},
+                 {"-0330", -12600}, {"+14", 50400}, {"-00:59", -3540}};
     setenv("TZDIR", "/nonexistent", 1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         firn_zone *zone = opened(cases[i].name);
@@ -118,9 +119,10 @@ static void offsets_need_no_database(void **state) {
 
 static void names_of_no_zone_are_refused(void **state) {
     (void)state;
-    const char *const names[] = {"Mars/Base", "../../etc/passwd", "/etc/passwd", "right/UTC",
-                                 "",          "+24:00",           "+1",          "zone.tab",
-                                 "Europe"};
+    const char *const names[] = {
+        "Mars/Base", "../../etc/passwd", "/etc/passwd", "right/UTC", "",         "+24:00",
+        "+1",        "zone.tab",         "Europe",      "+0160",     "+013",     "+01:",
+        "-01:0",     "+12345",           "a b",         "Etc/UTC\n", "Etc/GMT~1"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         refused(names[i], FIRN_EUSAGE, "is not valid: use UTC, +hh:mm");
     }
@@ -192,6 +194,131 @@ static void rules_of_every_kind_are_read(void **state) {
     unsetenv("TZ");
 }
 
+static void broken_rules_are_refused(void **state) {
+    (void)state;
+    const char *const rules[] = {"3",
+                                 "AA3",
+                                 "<AAA3",
+                                 "AAA",
+                                 "AAA168",
+                                 "AAA3:60",
+                                 "AAA3:10:60",
+                                 "AAA3BB",
+                                 "AAA3BBB",
+                                 "AAA3BBBx",
+                                 "AAA3BBB4:",
+                                 "AAA3BBB,",
+                                 "AAA3BBB,M",
+                                 "AAA3BBB,M0.1.0,M11.1.0",
+                                 "AAA3BBB,M13.1.0,M11.1.0",
+                                 "AAA3BBB,M3,M11.1.0",
+                                 "AAA3BBB,M3.0.0,M11.1.0",
+                                 "AAA3BBB,M3.6.0,M11.1.0",
+                                 "AAA3BBB,M3.1,M11.1.0",
+                                 "AAA3BBB,M3.1.7,M11.1.0",
+                                 "AAA3BBB,J0,J300",
+                                 "AAA3BBB,J366,J300",
+                                 "AAA3BBB,366,1",
+                                 "AAA3BBB,M3.2.0/x,M11.1.0",
+                                 "AAA3BBB,M3.2.0/168,M11.1.0",
+                                 "AAA3BBB,M3.2.0",
+                                 "AAA3BBB,M3.2.0,M11.1.0x"};
+    char path[300];
+    setenv("TZDIR", folder, 1);
+    snprintf(path, sizeof path, "%s/Zone", folder);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        write_rule(path, rules[i]);
+        refused("Zone", FIRN_EUSAGE, "is not valid");
+    }
+    write_rule(path, ""); /* then the last offset stays */
+    firn_zone *zone = opened("Zone");
+    assert_int_equal(firn_zone_offset(zone, 1760000000), 0);
+    firn_zone_close(zone);
+    unlink(path);
+    unsetenv("TZDIR");
+}
+
+/* A file of the first version, with times of 32 bits: what its counts and one byte are. */
+typedef struct old_file {
+    uint8_t version, leaps, types, second_time, type;
+    uint32_t offset;
+} old_file;
+
+static void write_old(const char *path, const old_file *is) {
+    const uint8_t header[44] = {
+        'T', 'Z', 'i', 'f', is->version, [31] = is->leaps, [35] = 2, [39] = is->types, [43] = 4};
+    const uint8_t body[] = {0,
+                            0,
+                            0,
+                            100,
+                            0,
+                            0,
+                            0,
+                            is->second_time,
+                            1,
+                            is->type, /* two times */
+                            0,
+                            0,
+                            0,
+                            60,
+                            0,
+                            0, /* and offsets */
+                            (uint8_t)(is->offset >> 24),
+                            (uint8_t)(is->offset >> 16),
+                            (uint8_t)(is->offset >> 8),
+                            (uint8_t)is->offset,
+                            1,
+                            0,
+                            'A',
+                            'A',
+                            'A',
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0};
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fwrite(header, 1, sizeof header, file);
+    fwrite(body, 1, sizeof body, file);
+    fclose(file);
+}
+
+static void old_files_are_read(void **state) {
+    (void)state;
+    const old_file good = {.types = 2, .second_time = 200, .type = 0, .offset = 3600};
+    old_file wrong[] = {good, good, good, good, good, good, good};
+    char path[300];
+    setenv("TZDIR", folder, 1);
+    snprintf(path, sizeof path, "%s/Zone", folder);
+    write_old(path, &good);
+    firn_zone *zone = opened("Zone");
+    assert_int_equal(firn_zone_offset(zone, 50), 60);
+    assert_int_equal(firn_zone_offset(zone, 100), 3600);
+    assert_int_equal(firn_zone_offset(zone, 199), 3600);
+    assert_int_equal(firn_zone_offset(zone, 200), 60);
+    firn_zone_close(zone);
+    wrong[0].leaps = 1;
+    wrong[1].types = 0;
+    wrong[2].type = 2; /* there is no third offset */
+    wrong[3].second_time = 100;
+    wrong[4].offset = 200 * 3600;
+    wrong[5].offset = (uint32_t)(-200 * 3600);
+    wrong[6].version = '2'; /* and ends where its times of 64 bits begin */
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        write_old(path, &wrong[i]);
+        refused("Zone", FIRN_EUSAGE, "is not valid");
+    }
+    unlink(path);
+    setenv("TZDIR", "", 1); /* as without it */
+    refused("Mars/Base", FIRN_EUSAGE, "is not valid");
+    unsetenv("TZDIR");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_zone_has_the_offsets_of_the_c_library),
@@ -199,6 +326,8 @@ int main(void) {
         cmocka_unit_test(names_of_no_zone_are_refused),
         cmocka_unit_test_setup_teardown(damaged_files_are_refused_or_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rules_of_every_kind_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(broken_rules_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(old_files_are_read, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

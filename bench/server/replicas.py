@@ -54,18 +54,6 @@ def from_all(servers):
     return [id for reply in replies if isinstance(reply, list) for id in reply], [r for r in replies if not isinstance(r, list)]
 
 
-def unlike_ports():
-    """Gives serving.free_port a memory: this number of servers would collide."""
-    free_port, given = serving.free_port, set()
-
-    def fresh():
-        port = next(port for port in iter(free_port, None) if port not in given)
-        given.add(port)
-        return port
-
-    serving.free_port = fresh
-
-
 def run(count, program, folder):
     url = engine("start", "postgres", f"{folder}/store", "-c", f"max_connections={count + 20}")
     section = "\n[generator orders]\nscheme = snowflake\n"
@@ -115,7 +103,6 @@ def run(count, program, folder):
 
 
 def main():
-    unlike_ports()
     for count in [int(word) for word in sys.argv[2:]] or [40, 200]:
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)  # the user of the engine is another one

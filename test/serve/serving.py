@@ -34,16 +34,20 @@ def wait_for(what, test, patience_s=PATIENCE_S, step_s=0.02):
         time.sleep(step_s)
 
 
-def free_port():
-    """Below the ports that the kernel hands out to clients: a test may have thousands of clients."""
+def free_port(claims=[]):
+    """No other test gets this port while this process runs: a name in the kernel claims it, which only one socket can have.
+    Below the ports that the kernel hands out to clients, since a test may have thousands, and above test/engine's."""
     for _ in range(100):
-        port = random.randrange(20000, 32000)
+        port = random.randrange(26000, 32000)
+        claim = socket.socket(socket.AF_UNIX)
         with socket.socket() as probe:
             try:
+                claim.bind(f"\0firn-test-port-{port}")
                 probe.bind(("127.0.0.1", port))
+                claims.append(claim)
                 return port
             except OSError:
-                pass
+                claim.close()
     raise OSError("no free port")
 
 
