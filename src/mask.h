@@ -13,7 +13,7 @@ enum { MAC_BITS = 20, MAC_LETTERS = MAC_BITS / 5, PREFIX_MOST = 20 };
 enum { PRINT_BYTES = 4, PRINT_DIGITS = 2 * PRINT_BYTES }; /* of a fingerprint */
 enum { PRINTS_SIZE = FIRN__MASK_KEYS * (PRINT_DIGITS + 1) };
 
-/* What a mask makes of one secret key. */
+/* The keys that a mask derives from one secret key. */
 typedef struct firn__mask_own {
     firn__permutation permutation;
     int64_t number; /* of the secret key */

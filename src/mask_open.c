@@ -123,7 +123,7 @@ static bool can_have_mac(const firn_mask *mask) {
     return !mask->is_uuid47 && !mask->is_uuid8 && mask->as != FIRN_FORM_UUID;
 }
 
-/* What does not go together. */
+/* Refuses keys that do not go together. */
 static int check_keys_agree(const firn_mask *mask, int64_t version, firn_error *error) {
     if (version != 0 && mask->version == 0) {
         return firn__fail(
@@ -252,7 +252,7 @@ static int check_secret(const firn_mask *mask, const firn__mask_key *key, int64_
                             (int)number, UUID8_NUMBER_MOST);
 }
 
-/* Finds the key that masks among those of a file. */
+/* Finds the key that masks among the keys of a file. */
 static int find_writer(const firn_mask *mask, size_t *writer, const firn__mask_key *keys,
                        size_t count, const char *file, firn_error *error) {
     char numbers[FIRN__MASK_KEYS * 12];
@@ -362,10 +362,11 @@ static int check_prints(firn_mask *mask, const firn__mask_key *keys, firn_error 
     }
     return mask->expected[0] == '\0' || strlen(mask->expected) == length
                ? FIRN_OK
-               : firn__fail(error, FIRN_EUSAGE,
-                            "fingerprint=%.143s has more fingerprints than mask %.63s has keys "
-                            "(%zu): remove those of keys that the key file does not have",
-                            mask->expected, mask->name, mask->count);
+               : firn__fail(
+                     error, FIRN_EUSAGE,
+                     "fingerprint=%.143s has more fingerprints than mask %.63s has keys "
+                     "(%zu): remove the fingerprints of keys that the key file does not have",
+                     mask->expected, mask->name, mask->count);
 }
 
 /* The two words of UUIDv47's key are the first 16 bytes, each least significant byte first. */
@@ -408,7 +409,7 @@ static int start_keys(firn_mask *mask, const firn__mask_key *keys, const char *m
     return code;
 }
 
-/* A mask whose IDs do not name their key has the one that masks. */
+/* Without the number of its key in masked IDs, a mask has only the key that masks. */
 static int take_keys(firn_mask *mask, const firn__mask_key *keys, size_t count, const char *file,
                      const char *module_dir, firn_error *error) {
     size_t writer = 0;

@@ -27,7 +27,7 @@ old="name=old width=uuid47 key_file=half.key
  fingerprint=$("$FIRN" mask fingerprint --name old width=uuid47 --key-file "$secrets/half.key")"
 printf '%s\n' "$line" "$rows" "$narrow" "$rotating" "$(printf '%s' "$old" | tr -d '\n')" >"$secrets/masks"
 check "a server starts" test/engine start postgres "$place"
-port=$(cat "$place/port")
+port=$(sed -n 1p "$place/port")
 [ "$(id -u)" != 0 ] || chown -R nobody "$secrets"
 # ask STATEMENT...: one session; the answer, and an error as "SQLSTATE: message".
 ask() {
@@ -76,7 +76,7 @@ same "a UUID of version 8 comes back, of an old key too" "$id $id" "$(ask "SELEC
 refused "no column has a mask that may change its key" "mask eights may change its key" \
     "CREATE TABLE bad AS SELECT firn_mask('$id'::uuid, 'eights')"
 refused "nor has an index" "mask ord may change its key" "SELECT firn_mask(1::bigint, 'ord')"
-refused "a bigint does not name its key" "give the text" "SELECT firn_unmask(1::bigint, 'ord')"
+refused "a bigint does not name its key" "Give the text" "SELECT firn_unmask(1::bigint, 'ord')"
 # ---- UUIDv47: the published answers ---------------------------------------------------------------
 published=$(grep -v '^#' test/vectors/uuid47.tsv | grep '^efcdab89674523011032547698badcfe')
 check "there are published answers of one key" [ -n "$published" ]

@@ -166,6 +166,10 @@ wrong() {
     refuses "$sentence" "$wanted" "$pattern" serve --config '' --masks "$list" --check-config
 }
 wrong "a mask without its fingerprint is refused with it" 2 "masks:1: mask orders has no fingerprint.*add ${orders##* }" "${orders% *}"
+ords=$(rotating 2 | head -n 1)
+wrong "a mask with two keys, too, with both" 2 "masks:1: mask ord has no fingerprint.*add ${ords##* }\$" "${ords% *}"
+wrong "a key without its fingerprint" 2 "key 2 of mask ord has fingerprint .*which is not in" "${ords%,*}"
+wrong "two keys without a choice" 2 "has the keys 1 and 2: choose which key masks" "$(echo "$ords" | sed 's/key_number=2 //')"
 wrong "another key is refused" 2 "masks:2: mask orders has fingerprint .* not 00000000: use the key" '# x' "${orders%=*}=00000000"
 wrong "a mask without a key file" 2 "add key_file=FILE" 'name=orders'
 wrong "a mask without a name" 2 "add name=" 'key_file=mask.key'
