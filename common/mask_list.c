@@ -20,7 +20,7 @@ static const char blanks[] = " \t\r\n";
 /* A line in parts: `keys` is for the library. "": not given. */
 typedef struct mask_line {
     char keys[LINE_SIZE];
-    char name[MASK_NAME_SIZE], width[16], version[16], fingerprint[16], file[PATH_MOST];
+    char name[MASK_NAME_SIZE], width[16], version[16], fingerprint[16], prefix[16], file[PATH_MOST];
 } mask_line;
 
 /* ---- a line ---------------------------------------------------------------------------------- */
@@ -61,6 +61,7 @@ static int split_line(mask_line *line, char *text, firn_error *error) {
         take(line->width, sizeof line->width, word, "width=");
         take(line->version, sizeof line->version, word, "version=");
         take(line->fingerprint, sizeof line->fingerprint, word, "fingerprint=");
+        take(line->prefix, sizeof line->prefix, word, "prefix=");
         used += (size_t)snprintf(line->keys + used, sizeof line->keys - used, "%s%s",
                                  used > 0 ? " " : "", word);
     }
@@ -82,15 +83,10 @@ static int open_line(listed_mask *out, const mask_line *line, const char *list, 
     }
     place_file(path, list, line->file);
     int code = firn_mask_load(&out->mask, line->keys, path, NULL, error);
-    if (code == FIRN_OK && strstr(line->keys, "mac=20") != NULL) {
-        code = set_error(error, FIRN_EUSAGE,
-                         "IDs of a server and of SQL functions have no room for a MAC: remove "
-                         "mac=20");
-    }
     if (code == FIRN_OK && line->fingerprint[0] == '\0') {
         code = set_error(error, FIRN_EUSAGE,
                          "mask %.63s has no fingerprint, so another key would not be noticed: if "
-                         "the name is new, or this is its key, add fingerprint=%.8s",
+                         "the name is new, or this is its key, add fingerprint=%.143s",
                          line->name, firn_mask_fingerprint(out->mask));
     }
     if (code == FIRN_OK) {
@@ -99,6 +95,7 @@ static int open_line(listed_mask *out, const mask_line *line, const char *list, 
         out->version = strncmp(line->width, "uuid", 4) != 0 ? 0
                        : line->version[0] == '\0'           ? 7
                                                             : atoi(line->version);
+        out->rotates = line->prefix[0] != '\0' || strcmp(line->width, "uuid8") == 0;
         out->from = firn_mask_form(out->mask, false);
         out->as = firn_mask_form(out->mask, true);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of masks that a server or a database may use: a line for each, such as
  *     name=orders width=uuid key_file=mask.key fingerprint=1a2b3c4d as=base58
- * with the keys of firn_mask_open except key_number. The file has no secret. */
+ * with the keys of firn_mask_load. The file has no secret. */
 #ifndef FIRN_MASK_LIST_H
 #define FIRN_MASK_LIST_H
 
@@ -14,6 +14,7 @@ typedef struct listed_mask {
     firn_mask *mask; /* one thread at a time */
     uint32_t bits;   /* for firn_parse */
     int version;     /* of the UUIDs that it takes; 0: not UUIDs */
+    bool rotates;    /* the key that masks may change: no mask of a column or an index */
     int from, as;    /* the forms of an ID and of a masked ID */
 } listed_mask;
 

@@ -119,18 +119,20 @@ def subkey(key, label):
 
 
 def label_of(case):
+    if case["width"] == "uuid8":
+        return "firn-ff1-2-uuid7-8|118|%s|%d" % (case["name"], case["key_number"])
     uuid = case["width"] == "uuid"
     return "firn-ff1-2%s|%d|%s|%d" % ("-uuid%d" % case.get("version", 7) if uuid else "", 122 if uuid else int(case["width"]),
                                       case["name"], case["key_number"])
 
 
-def fingerprint(case):
-    return subkey(bytes.fromhex(case["key"]), "fingerprint|" + label_of(case))[:4].hex()
+def fingerprint(case, with_mac=""):
+    return subkey(bytes.fromhex(case["key"]), "fingerprint|" + with_mac + label_of(case))[:4].hex()
 
 
 def mac(case):
     """Four letters of a masked ID: the first 20 bits."""
-    if case["width"] == "uuid":
+    if case["width"].startswith("uuid"):
         masked_bytes = bytes.fromhex(case["masked"].replace("-", ""))
     else:
         bits = 64 if case["width"] == "63" else int(case["width"])
@@ -140,23 +142,52 @@ def mac(case):
     return "".join("0123456789abcdefghjkmnpqrstvwxyz"[number >> shift & 31] for shift in (15, 10, 5, 0))
 
 
+def free_bits(value):
+    """The 122 bits of a UUID that are neither version nor variant."""
+    return value >> 80 << 74 | (value >> 64 & 0xfff) << 62 | value & (1 << 62) - 1
+
+
+def uuid_of(bits, version):
+    text = "%032x" % (bits >> 74 << 80 | version << 76 | (bits >> 62 & 0xfff) << 64 | 2 << 62 | bits & (1 << 62) - 1)
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def numbered(case, text, back):
+    """A UUID of version 7 and one of version 8 that begins with the number of the key."""
+    value, before = int(text.replace("-", ""), 16), case["key_number"] if back else 0
+    bits = free_bits(value)
+    if value >> 76 & 15 != (8 if back else 7) or value >> 62 & 3 != 2 or bits >> 118 != before:
+        raise ValueError(text)
+    bits = number_of(ff1(subkey(bytes.fromhex(case["key"]), label_of(case)), b"", 2, digits_of(bits, 2, 118), back), 2)
+    return uuid_of(bits if back else case["key_number"] << 118 | bits, 7 if back else 8)
+
+
+def written(case):
+    """The text with the prefix ord, the number of the key, base58 and a MAC."""
+    uuid = case["width"].startswith("uuid")
+    value = int(case["masked"].replace("-", ""), 16 if uuid else 10)
+    digits = {"63": 11, "64": 11}.get(case["width"], 22)
+    text = "".join("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[one] for one in digits_of(value, 58, digits))
+    return "ord_%d_%s%s" % (case["key_number"], text, mac(case))
+
+
 def masked(case, text, back=False):
     """The masked form of an ID, or with `back` the ID of a masked form. ValueError: it is refused."""
+    if case["width"] == "uuid8":
+        return numbered(case, text, back)
     uuid = case["width"] == "uuid"
     bits, version = 122 if uuid else int(case["width"]), case.get("version", 7)
     value = int(text.replace("-", ""), 16) if uuid else int(text)
     if uuid:
         if value >> 76 & 15 != (4 if back else version) or value >> 62 & 3 != 2:
             raise ValueError(text)
-        value = value >> 80 << 74 | (value >> 64 & 0xfff) << 62 | value & (1 << 62) - 1
+        value = free_bits(value)
     if not 0 <= value < 1 << bits:
         raise ValueError(text)
     value = number_of(ff1(subkey(bytes.fromhex(case["key"]), label_of(case)), b"", 2, digits_of(value, 2, bits), back), 2)
     if not uuid:
         return str(value)
-    value = value >> 74 << 80 | (version if back else 4) << 76 | (value >> 62 & 0xfff) << 64 | 2 << 62 | value & (1 << 62) - 1
-    text = "%032x" % value
-    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+    return uuid_of(value, version if back else 4)
 
 
 def draw(*what):
@@ -171,8 +202,7 @@ def ids_of(width, version):
         if width != "uuid":
             yield number, str(value)
             continue
-        text = "%032x" % (value >> 74 << 80 | version << 76 | (value >> 62 & 0xfff) << 64 | 2 << 62 | value & (1 << 62) - 1)
-        yield number, "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+        yield number, uuid_of(value, version)
 
 
 def cases():
@@ -185,11 +215,22 @@ def cases():
             case.update({"key_number": [1, 0, 2, 999999999][number], "id": text})
             case.update({"masked": masked(case, text), "fingerprint": fingerprint(case)})
             case["mac"] = mac(case)
+            case["fingerprint_mac"] = fingerprint(case, "mac20|")
+            if width in ("63", "64", "128", "uuid"):
+                case["text"] = written(case)
             yield case
+    for number, bits in enumerate([0, 2 ** 118 - 1] + [int.from_bytes(draw("uuid8", i).digest(16), "big") >> 10 for i in range(3)]):
+        case = {"key": draw("key", "uuid8", number).hexdigest(32), "name": ["orders", "a", "x" * 63, "b", "c"][number],
+                "width": "uuid8", "key_number": [1, 0, 15, 9, 7][number], "id": uuid_of(bits, 7)}
+        case["masked"] = masked(case, case["id"])
+        case["fingerprint"] = fingerprint(case)
+        yield case
     one = {"key": "00" * 32, "name": "orders"}
     for width, version, text in [("63", 0, "9223372036854775808"), ("20", 0, "1048576"), ("64", 0, "18446744073709551616"),
                                  ("uuid", 7, "c232ab00-9414-4d26-a1a5-04e2e4b9b3b7"), ("uuid", 4, "017f22e2-79b0-7cc3-98c4-dc0c0c07398f"),
-                                 ("uuid", 7, "017f22e2-79b0-7cc3-c8c4-dc0c0c07398f")]:
+                                 ("uuid", 7, "017f22e2-79b0-7cc3-c8c4-dc0c0c07398f"),
+                                 ("uuid8", 0, "10000000-0000-7cc3-98c4-dc0c0c07398f"),
+                                 ("uuid8", 0, "017f22e2-79b0-8cc3-98c4-dc0c0c07398f")]:
         case = dict(one, width=width, **({"version": version} if version else {}), key_number=1, id=text)
         yield dict(case, refused=True)
 
@@ -203,7 +244,11 @@ def write(path):
 
 def holds(case):
     try:
-        if case.get("masked") != masked(case, case["id"]) or (fingerprint(case), mac(case)) != (case["fingerprint"], case["mac"]):
+        if case.get("masked") != masked(case, case["id"]) or fingerprint(case) != case["fingerprint"]:
+            return False
+        if "mac" in case and (mac(case), fingerprint(case, "mac20|")) != (case["mac"], case["fingerprint_mac"]):
+            return False
+        if "text" in case and written(case) != case["text"]:
             return False
         return masked(case, case["masked"], True) == case["id"]
     except ValueError:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of `firn mask keygen`: a line "NUMBER KEY", and comments. A key of half the digits is one
- * of UUIDv47. Its key goes into a mask and
- * nowhere else: no error quotes the file. */
+/* The file of `firn mask keygen`: lines "NUMBER KEY", and comments. A key of half the digits is one
+ * of UUIDv47. The keys go into a mask and nowhere else: no error quotes the file. */
 #include "mask_key.h"
 
 #include "error.h"
@@ -11,12 +10,13 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { KEY_DIGITS = 2 * FIRN_MASK_KEY_SIZE, KEY_FILE_SIZE = 1024, KEY_LINE_KEYS = 1024 };
+enum { KEY_DIGITS = 2 * FIRN_MASK_KEY_SIZE, KEY_FILE_SIZE = 8192 };
 
 /* How many digits the key has; 0: another length. */
 static size_t read_key_hex(uint8_t *bytes, const char *hex) {
@@ -45,23 +45,47 @@ static bool read_key_line(firn__mask_key *key, const char *line) {
         return false;
     }
     key->is_half = count < KEY_DIGITS;
+    key->value = strtoll(line, NULL, 10);
     snprintf(key->number, sizeof key->number, "key_number=%.*s", (int)digits, line);
     return true;
 }
 
-/* Exactly one line with a key; empty lines and those that begin with # are comments. */
-static bool read_key_text(firn__mask_key *key, char *text) {
-    int found = 0;
+static int refuse_key_file(const char *name, firn_error *error) {
+    return firn__fail(error, FIRN_EUSAGE,
+                      "%.80s contains no secret key of a mask: write a line with its number and 64 "
+                      "hex digits",
+                      name);
+}
+
+/* A line with each key; empty lines and those that begin with # are comments. */
+static int read_key_text(firn__mask_key *keys, size_t *count, char *text, const char *name,
+                         firn_error *error) {
+    *count = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;) {
+        firn__mask_key *key = &keys[*count];
         line += strspn(line, " \t\r");
         if (line[0] == '\0' || line[0] == '#') {
             continue;
         }
-        if (found++ > 0 || !read_key_line(key, line)) {
-            return false;
+        if (*count == FIRN__MASK_KEYS) {
+            return firn__fail(error, FIRN_EUSAGE,
+                              "%.80s has more than %d keys: remove those that no masked ID needs",
+                              name, FIRN__MASK_KEYS);
         }
+        if (!read_key_line(key, line)) {
+            return refuse_key_file(name, error);
+        }
+        for (size_t i = 0; i < *count; i++) {
+            if (keys[i].value == key->value) {
+                return firn__fail(error, FIRN_EUSAGE,
+                                  "%.80s has two keys with the number %d: give each key its own "
+                                  "number",
+                                  name, (int)key->value);
+            }
+        }
+        ++*count;
     }
-    return found == 1;
+    return *count > 0 ? FIRN_OK : refuse_key_file(name, error);
 }
 
 /* A regular file that nobody but its owner can read, or a pipe of a shell's <(...). The file was
@@ -107,55 +131,60 @@ static int open_key_file(int *file, const char *name, firn_error *error) {
                      name, strerror(errno));
 }
 
-int firn__mask_key_read(firn__mask_key *key, const char *name, firn_error *error) {
+int firn__mask_keys_read(firn__mask_key keys[FIRN__MASK_KEYS], size_t *count, const char *name,
+                         firn_error *error) {
     char text[KEY_FILE_SIZE];
     size_t length = 0;
     ssize_t got = 1;
     int file;
+    memset(keys, 0, FIRN__MASK_KEYS * sizeof *keys);
     int code = open_key_file(&file, name, error);
     if (code != FIRN_OK) {
         return code;
     }
     code = check_key_file(file, name, error);
-    while (code == FIRN_OK && got > 0 && length < sizeof text - 1) {
-        got = read(file, text + length, sizeof text - 1 - length);
+    while (code == FIRN_OK && got > 0 && length < sizeof text) {
+        got = read(file, text + length, sizeof text - length);
         length += got > 0 ? (size_t)got : 0;
     }
     close(file);
-    text[length] = '\0';
-    if (code == FIRN_OK && (strlen(text) != length || !read_key_text(key, text))) {
+    if (code == FIRN_OK && got < 0) {
+        code = firn__fail(error, FIRN_EIO, "cannot read the key file %.80s: check the disk", name);
+    } else if (code == FIRN_OK && length == sizeof text) {
         code = firn__fail(error, FIRN_EUSAGE,
-                          "%.80s contains no secret key of a mask: write a line with its number "
-                          "and 64 hex digits",
-                          name);
+                          "the key file %.80s has more than %d bytes: remove comments", name,
+                          KEY_FILE_SIZE - 1);
+    } else if (code == FIRN_OK) {
+        text[length] = '\0';
+        code = strlen(text) == length ? read_key_text(keys, count, text, name, error)
+                                      : refuse_key_file(name, error);
     }
     explicit_bzero(text, sizeof text);
     return code;
 }
 
+int firn__mask_key_read(firn__mask_key *key, const char *name, firn_error *error) {
+    firn__mask_key keys[FIRN__MASK_KEYS];
+    size_t count;
+    int code = firn__mask_keys_read(keys, &count, name, error);
+    if (code == FIRN_OK && count > 1) {
+        code = firn__fail(error, FIRN_EUSAGE,
+                          "%.80s has %zu keys, and a series has one: name a file with one key",
+                          name, count);
+    }
+    *key = keys[0];
+    explicit_bzero(keys, sizeof keys);
+    return code;
+}
+
 int firn_mask_load(firn_mask **mask, const char *keys, const char *key_file, const char *module_dir,
                    firn_error *error) {
-    char all[KEY_LINE_KEYS];
-    firn__mask_key key = {.number = ""};
-    if (strstr(keys, "key_number=") != NULL) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "the key file has the number of the key: remove key_number=");
-    }
-    int code = firn__mask_key_read(&key, key_file, error);
-    if (code == FIRN_OK && key.is_half && strstr(keys, "width=uuid47") == NULL) {
-        code = firn__fail(error, FIRN_EUSAGE,
-                          "the key in %.80s has 32 hex digits, which only width=uuid47 takes: use "
-                          "a key of 64",
-                          key_file);
-    }
+    firn__mask_key all[FIRN__MASK_KEYS];
+    size_t count;
+    int code = firn__mask_keys_read(all, &count, key_file, error);
     if (code == FIRN_OK) {
-        int length = snprintf(all, sizeof all, "%s %s", keys, key.number);
-        code = length >= 0 && (size_t)length < sizeof all
-                   ? firn_mask_open(mask, all, key.bytes, module_dir, error)
-                   : firn__fail(error, FIRN_EUSAGE,
-                                "the keys of a mask have %zu characters: use at most %d",
-                                strlen(keys), KEY_LINE_KEYS - 40);
+        code = firn__mask_make(mask, keys, all, count, key_file, module_dir, error);
     }
-    explicit_bzero(&key, sizeof key);
+    explicit_bzero(all, sizeof all);
     return code;
 }

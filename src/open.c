@@ -80,8 +80,8 @@ static int check_reserve(const firn_gen *gen, firn_error *error) {
     }
     return gen->keys.mode_ == FIRN__MODE_ONLINE
                ? firn__fail(error, FIRN_EUSAGE,
-                            "mode=online needs the store at each call, and reserve=%s continues "
-                            "without it: set mode=window",
+                            "reserve=%s continues without the store, and mode=online, which `firn "
+                            "new` has unless mode= is set, needs it at each call: set mode=window",
                             FIRN__MS(gen->keys.reserve_ms))
                : FIRN_OK;
 }

@@ -113,6 +113,9 @@ check "the definition has the fingerprint of the key, not its file" \
 refuses "without the key there are no numbers" 2 "the counters of series days are masked: add key_file=FILE" series days
 refuses "and none are read" 2 "add key_file=FILE" series check days "$(echo "$got" | head -n 1)"
 refuses "another key is refused" 2 "has fingerprint [0-9a-f]*, not [0-9a-f]*: use the key that it has had" series days key_file="$TMPDIR/other.key"
+(umask 077 && cat "$TMPDIR/mask.key" "$TMPDIR/mask.key" | awk '/^[0-9]/ { $1 = ++n } 1' >"$TMPDIR/two.key")
+refuses "a file with two keys is for masks that rotate" 2 "has 2 keys, and a series has one: name a file with one key" \
+    series days key_file="$TMPDIR/two.key"
 refuses "a series that is not masked takes no key" 2 "are not masked: remove key_file" series invoices "$masked"
 refuses "nor a counter of five digits" 2 "at least 6 digits and does not grow" series five 'template={counter:5}' "$masked"
 refuses "nor one that grows" 2 "at least 6 digits and does not grow" series grows 'template={counter:6}' grow=1 "$masked"

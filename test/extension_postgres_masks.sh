@@ -16,7 +16,16 @@ id=017f22e2-79b0-7cc3-98c4-dc0c0c07398f masked=ee4010b4-ae5e-47e1-b9da-ad69663a7
 line="name=orders width=uuid key_file=mask.key fingerprint=78555f0c"
 rows="name=rows key_file=$key fingerprint=$("$FIRN" mask fingerprint --name rows --key-file "$key")"
 narrow="name=narrow width=31 key_file=$key fingerprint=$("$FIRN" mask fingerprint --name narrow width=31 --key-file "$key")"
-printf '%s\n' "$line" "$rows" "$narrow" >"$secrets/masks"
+(umask 077 && printf '1 %064d\n2 %064d\n' 0 7 >"$secrets/ring.key")
+eights="--name eights width=uuid8 --key-file $secrets/ring.key key_number=2"
+ords="--name ord prefix=ord --key-file $secrets/ring.key key_number=2"
+# shellcheck disable=SC2086 # the words of eights and ords
+rotating="name=eights width=uuid8 key_file=ring.key key_number=2 fingerprint=$("$FIRN" mask fingerprint $eights)
+name=ord prefix=ord key_file=ring.key key_number=2 fingerprint=$("$FIRN" mask fingerprint $ords)"
+(umask 077 && printf '1 efcdab89674523011032547698badcfe\n' >"$secrets/half.key")
+old="name=old width=uuid47 key_file=half.key
+ fingerprint=$("$FIRN" mask fingerprint --name old width=uuid47 --key-file "$secrets/half.key")"
+printf '%s\n' "$line" "$rows" "$narrow" "$rotating" "$(printf '%s' "$old" | tr -d '\n')" >"$secrets/masks"
 check "a server starts" test/engine start postgres "$place"
 port=$(sed -n 1p "$place/port")
 [ "$(id -u)" != 0 ] || chown -R nobody "$secrets"
@@ -60,6 +69,20 @@ refused "an unknown mask is refused, and the nearest named" "there is no mask 'o
 refused "a mask of the other type" "mask rows has 64 bits, and a uuid has 128" "SELECT firn_mask('$id'::uuid, 'rows')"
 refused "a negative bigint" "22003" "SELECT firn_mask(-1::bigint, 'rows')"
 refused "a uuid of another version" "takes version 7" "SELECT firn_mask('$masked'::uuid, 'orders')"
+
+# shellcheck disable=SC2086 # the words of eights
+same "a UUID of version 8 comes back, of an old key too" "$id $id" "$(ask "SELECT firn_unmask('$("$FIRN" mask $eights $id)'::uuid, 'eights'),
+    firn_unmask('$("$FIRN" mask ${eights%2}1 $id)'::uuid, 'eights')" | tr '|' ' ')"
+refused "no column has a mask that may change its key" "mask eights may change its key" \
+    "CREATE TABLE bad AS SELECT firn_mask('$id'::uuid, 'eights')"
+refused "nor has an index" "mask ord may change its key" "SELECT firn_mask(1::bigint, 'ord')"
+refused "a bigint does not name its key" "Give the text" "SELECT firn_unmask(1::bigint, 'ord')"
+# ---- UUIDv47: the published answers ---------------------------------------------------------------
+published=$(grep -v '^#' test/vectors/uuid47.tsv | grep '^efcdab89674523011032547698badcfe')
+check "there are published answers of one key" [ -n "$published" ]
+same "UUIDv47 is as published, in both directions" "" "$(printf '%s\n' "$published" | while IFS='	' read -r _ plain_id hidden; do
+    [ "$(ask "SELECT firn_mask('$plain_id'::uuid, 'old'), firn_unmask('$hidden'::uuid, 'old')")" = "$hidden|$plain_id" ] || echo "$plain_id"
+done)"
 
 # ---- columns, indexes, parallel workers ----------------------------------------------------------
 ask "CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuid7(), public_id uuid GENERATED ALWAYS AS (firn_mask(id, 'orders')) STORED UNIQUE)" \

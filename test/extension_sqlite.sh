@@ -52,8 +52,11 @@ errs() {
 # ---- masks: the program names them, not a schema ---------------------------------------------------
 (umask 077 && printf '1 %064d\n' 0 >"$TMPDIR/mask.key")
 print=$("$FIRN" mask fingerprint --name rows --key-file "$TMPDIR/mask.key")
+mac_print=$("$FIRN" mask fingerprint --name coded --as base58 --key-file "$TMPDIR/mask.key")
+ord_print=$("$FIRN" mask fingerprint --name ord --prefix ord --key-file "$TMPDIR/mask.key")
 printf '%s\n' 'name=orders width=uuid key_file=mask.key fingerprint=78555f0c' \
-    "name=rows key_file=mask.key fingerprint=$print" >"$TMPDIR/masks"
+    "name=rows key_file=mask.key fingerprint=$print" "name=coded as=base58 key_file=mask.key fingerprint=$mac_print" \
+    "name=ord prefix=ord key_file=mask.key fingerprint=$ord_print" >"$TMPDIR/masks"
 with="SELECT count(firn_config('masks', '$TMPDIR/masks'));"
 answers "a UUID is masked as the command does" "1
 ee4010b4-ae5e-47e1-b9da-ad69663a79d9|017f22e2-79b0-7cc3-98c4-dc0c0c07398f" "$with
@@ -71,10 +74,34 @@ INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHE
 SELECT count(DISTINCT public_id), sum(firn_unmask(public_id, 'rows') = id) FROM t;
 CREATE INDEX t_masked ON t (firn_mask(id + 0, 'rows'));
 SELECT id FROM t INDEXED BY t_masked WHERE firn_mask(id + 0, 'rows') = firn_mask(3, 'rows');"
+for key in efcdab89674523011032547698badcfe 1581e97df4102211b10cb7e3b8871089; do
+    (umask 077 && printf '1 %s\n' $key >"$TMPDIR/half.key")
+    echo "name=old width=uuid47 key_file=half.key fingerprint=$("$FIRN" mask fingerprint --name old width=uuid47 --key-file "$TMPDIR/half.key")" >"$TMPDIR/old"
+    grep "^$key" test/vectors/uuid47.tsv | while IFS='	' read -r _ plain hidden; do
+        printf "SELECT '%s', firn_mask('%s', 'old') = '%s', firn_unmask('%s', 'old') = '%s';\n" "$plain" "$plain" "$hidden" "$hidden" "$plain"
+    done >"$TMPDIR/published"
+    answers "UUIDv47 is as published, with key $key" "1
+$(grep "^$key" test/vectors/uuid47.tsv | awk '{ print $2 "|1|1" }')" "SELECT count(firn_config('masks', '$TMPDIR/old'));
+$(cat "$TMPDIR/published")"
+done
+coded=$("$FIRN" mask --name coded --as base58 --key-file "$TMPDIR/mask.key" 77)
+ord=$("$FIRN" mask --name ord --prefix ord --key-file "$TMPDIR/mask.key" 77)
+answers "a mask with a MAC gives TEXT with it" "1
+$coded|77|77|1000|1000" "$with
+CREATE TABLE c (id INTEGER PRIMARY KEY, public_id TEXT GENERATED ALWAYS AS (firn_mask(id, 'coded')) STORED UNIQUE);
+INSERT INTO c WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n;
+SELECT firn_mask(77, 'coded'), firn_unmask('$coded', 'coded'), (SELECT id FROM c WHERE public_id = '$coded'),
+    count(DISTINCT public_id), sum(firn_unmask(public_id, 'coded') = id) FROM c;"
+answers "a text with the number of its key comes back" "1
+77" "$with
+SELECT firn_unmask('$ord', 'ord');"
 errs "without firn_config there are no masks" "run SELECT firn_config('masks'" "firn_mask(1, 'rows')"
 masks_err() {
     errs "$1" "$2" "firn_config('masks', '$TMPDIR/masks') || $3"
 }
+masks_err "a damaged text is refused" "the MAC of the masked ID is wrong" "firn_unmask('2${coded#?}', 'coded')"
+masks_err "a mask that may change its key is not for columns" "mask ord may change its key" "firn_mask(77, 'ord')"
+masks_err "a key number outside" "masked with key 2, which mask ord does not have" "firn_unmask('ord_2${ord#ord_1}', 'ord')"
 masks_err "an unknown mask is refused" "there is no mask 'row': did you mean" "firn_mask(1, 'row')"
 masks_err "an ID of another kind" "mask rows has 64 bits: give INTEGER or TEXT" "firn_mask(x'00', 'rows')"
 masks_err "a UUID of another version" "takes version 7" "firn_mask('c232ab00-9414-4d26-a1a5-04e2e4b9b3b7', 'orders')"

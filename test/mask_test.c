@@ -128,8 +128,12 @@ static void a_key_comes_from_a_file_too(void **state) {
     assert_int_equal(firn_mask_form(mask, true), FIRN_FORM_UUID);
     firn_mask_close(mask);
     firn_mask_close(other);
-    unloaded("name=orders key_number=17", path, "remove key_number=");
-    unloaded(wide, path, "use at most");
+    firn_mask *chosen = NULL;
+    assert_int_equal(firn_mask_load(&chosen, "name=orders key_number=17", path, MODULES, NULL),
+                     FIRN_OK);
+    firn_mask_close(chosen);
+    unloaded("name=orders key_number=18", path, "has no key 18, but 17: use key_number=17");
+    unloaded(wide, path, "write at most");
     unloaded("name=orders", key_file(63, 0600), "contains no secret key");
     unloaded("name=orders", key_file(65, 0600), "contains no secret key");
     unloaded("name=orders", key_file(64, 0604), "chmod 600");
@@ -141,7 +145,7 @@ static void a_key_comes_from_a_file_too(void **state) {
 }
 
 static void texts_have_their_forms(void **state) {
-    firn_mask *mask = opened("name=orders from=hex as=base58");
+    firn_mask *mask = opened("name=orders from=hex as=base58 mac=0");
     char text[FIRN_TEXT_SIZE], back[FIRN_TEXT_SIZE];
     firn_error error = {0};
     (void)state;
@@ -314,6 +318,86 @@ static void uuid47_changes_the_time_alone(void **state) {
     error_text(&error, FIRN_EUSAGE, "a key of UUIDv47 has 16 bytes");
 }
 
+/* Writes a file of keys, 0 to `last`, in which each key has one digit. */
+static const char *ring_file(int last) {
+    static char path[300];
+    const char *dir = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%.200s/mask_test.%d.ring", dir != NULL ? dir : ".", (int)getpid());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i <= last; i++) {
+        assert_true(fprintf(file, "%d %064x\n", i, (unsigned)i) > 0);
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, 0600), 0);
+    return path;
+}
+
+static void uuids_of_all_keys_come_back_in_one_call(void **state) {
+    enum { KEYS = 16, COUNT = 500 };
+    firn_mask *masks[KEYS], *few = NULL;
+    firn_id ids[COUNT], masked[COUNT], back[COUNT];
+    char keys[64];
+    firn_error error;
+    (void)state;
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(keys, sizeof keys, "name=orders width=uuid8 key_number=%d", i);
+        assert_int_equal(firn_mask_load(&masks[i], keys, ring_file(KEYS - 1), MODULES, &error),
+                         FIRN_OK);
+    }
+    for (size_t i = 0; i < COUNT; i++) { /* runs of one key, and of several in a batch */
+        ids[i] = drawn_uuid(7);
+        ids[i].high &= UINT64_MAX >> 4;
+        const size_t key = i < 100 ? i % KEYS : i / 70;
+        assert_int_equal(firn_mask_apply(masks[key], &masked[i], &ids[i], 1, &error), FIRN_OK);
+        assert_true(masked[i].high >> 60 == key && (masked[i].high >> 12 & 15) == 8);
+        assert_true(masked[i].low >> 62 == 2);
+    }
+    assert_int_equal(firn_mask_undo(masks[3], back, masked, COUNT, &error), FIRN_OK);
+    assert_memory_equal(back, ids, sizeof ids);
+    assert_int_equal(firn_mask_apply(masks[3], back, ids, COUNT, &error), FIRN_OK);
+    assert_true(back[0].high >> 60 == 3 && back[COUNT - 1].high >> 60 == 3);
+    /* One ID of a key that is gone: none comes back. */
+    assert_int_equal(firn_mask_load(&few, "name=orders width=uuid8 key_number=0", ring_file(14),
+                                    MODULES, &error),
+                     FIRN_OK);
+    memset(back, 0, sizeof back);
+    assert_int_equal(firn_mask_undo(few, back, masked, COUNT, &error), FIRN_EMISMATCH);
+    error_text(&error, FIRN_EMISMATCH, "masked with key 15, which mask orders does not have");
+    assert_true(back[0].bits == 0);
+    assert_int_equal(unlink(ring_file(0)), 0);
+    for (int i = 0; i < KEYS; i++) {
+        firn_mask_close(masks[i]);
+    }
+    firn_mask_close(few);
+}
+
+static void ends_of_a_text_are_known(void **state) {
+    firn_mask *mask = opened("name=orders prefix=ord key_number=999999999"),
+              *bare = opened("name=orders");
+    char before[FIRN_MASK_FRAME_SIZE], after[FIRN_MASK_FRAME_SIZE], middle[FIRN_TEXT_SIZE],
+        all[sizeof middle + 2 * sizeof before], text[FIRN_TEXT_SIZE];
+    const firn_id id = integer(12345);
+    firn_id masked;
+    firn_error error;
+    (void)state;
+    assert_int_equal(firn_mask_apply(mask, &masked, &id, 1, &error), FIRN_OK);
+    firn_mask_frame(mask, before, after, &masked);
+    assert_string_equal(before, "ord_999999999_");
+    assert_int_equal(strlen(after), 4);
+    firn_format(middle, &masked, FIRN_FORM_BASE58);
+    snprintf(all, sizeof all, "%s%s%s", before, middle, after);
+    assert_int_equal(firn_mask_write(mask, text, "12345", 5, &error), FIRN_OK);
+    assert_string_equal(text, all);
+    assert_int_equal(firn_mask_undo(mask, &masked, &masked, 1, &error), FIRN_EUSAGE);
+    error_text(&error, FIRN_EUSAGE, "give the text");
+    firn_mask_frame(bare, before, after, &masked);
+    assert_string_equal(before, "");
+    assert_string_equal(after, "");
+    firn_mask_close(mask);
+    firn_mask_close(bare);
+}
+
 static void other_masks_are_other_permutations(void **state) {
     static const char *const others[] = {"name=orderz",          "name=orders key_number=2",
                                          "name=orders width=64", "name=orders width=62",
@@ -380,7 +464,15 @@ static void keys_have_their_bounds(void **state) {
     unopened("name=orders fingerprint=1234567", FIRN_EUSAGE, "use the 8 hex digits");
     unopened("name=orders fingerprint=1234567G", FIRN_EUSAGE, "use the 8 hex digits");
     unopened("name=orders widht=63", FIRN_EUSAGE, "did you mean");
-    unopened("name=orders zebra=63", FIRN_EUSAGE, "fingerprint, from, as or mac");
+    unopened("name=orders zebra=63", FIRN_EUSAGE, "from, as, mac or prefix");
+    unopened("name=orders mac=20 width=uuid", FIRN_EUSAGE, "has no room for a MAC");
+    unopened("name=orders width=uuid8 key_number=16", FIRN_ERANGE, "0 to 15");
+    unopened("name=orders width=uuid8 version=4", FIRN_EUSAGE, "UUIDs of version 7");
+    unopened("name=orders width=uuid8 prefix=ord", FIRN_EUSAGE, "no prefix");
+    unopened("name=orders prefix=Ord", FIRN_EUSAGE, "prefix");
+    unopened("name=orders prefix=ord as=bin", FIRN_EUSAGE, "have no form bin: use as=base58");
+    unopened("name=orders prefix=abcdefghijklmnopqrstu", FIRN_EUSAGE, "use at most 20");
+    unopened("name=orders fingerprint=12345678,", FIRN_EUSAGE, "use the 8 hex digits");
     firn_mask_close(NULL);
 }
 
@@ -477,6 +569,8 @@ int main(void) {
         TEST("a million of 63 and of 122 bits come back", a_million_come_back),
         TEST("one call for many is many calls for one", one_call_for_many_is_many_calls_for_one),
         TEST("UUIDv47 changes the time alone", uuid47_changes_the_time_alone),
+        TEST("UUIDs of all keys come back in one call", uuids_of_all_keys_come_back_in_one_call),
+        TEST("the ends of a text are known", ends_of_a_text_are_known),
         TEST("other masks are other permutations", other_masks_are_other_permutations),
         TEST("keys have their bounds", keys_have_their_bounds),
         TEST("wrong IDs are refused", wrong_ids_are_refused),

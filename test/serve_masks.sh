@@ -12,9 +12,18 @@ print() {
 orders="name=orders key_file=mask.key width=uuid fingerprint=$(print --name orders width=uuid)"
 rows="name=rows key_file=$TMPDIR/mask.key as=base58 fingerprint=$(print --name rows)"
 (umask 077 && printf '1 efcdab89674523011032547698badcfe\n' >"$TMPDIR/half.key")
+(umask 077 && printf '1 %064d\n' 0 >"$TMPDIR/ring.key")
+coded="name=coded key_file=mask.key as=base58 fingerprint=$(print --name coded --as base58)"
+# rotating KEY: masks that have the number of their key; this key masks
+rotating() {
+    for each in "name=ord prefix=ord" "name=eights width=uuid8"; do
+        echo "$each key_file=ring.key key_number=$1 fingerprint=$("$FIRN" mask fingerprint --key-file "$TMPDIR/ring.key" \
+            $each key_number="$1")"
+    done
+}
 old="name=old width=uuid47 key_file=half.key"
 old="$old fingerprint=$("$FIRN" mask fingerprint --key-file "$TMPDIR/half.key" --name old width=uuid47)"
-printf '%s\n' '# masks' '' "$orders" "$rows" "$old" >"$list"
+printf '%s\n' '# masks' '' "$orders" "$rows" "$old" "$coded" "$(rotating 1)" >"$list"
 id=017f22e2-79b0-7cc3-98c4-dc0c0c07398f masked=ee4010b4-ae5e-47e1-b9da-ad69663a79d9
 get() {
     curl -s "http://$http$1"
@@ -35,10 +44,32 @@ same "HTTP masks" '["'$masked'"]' "$(get "/v1/mask/$id?mask=orders" | jq -c .ids
 same "and unmasks" '["'$id'"]' "$(get "/v1/unmask/$masked?mask=orders" | jq -c .ids)"
 same "RESP masks" "$masked" "$(ask_resp FIRN.MASK $id orders)"
 same "and unmasks" "$id" "$(ask_resp FIRN.UNMASK $masked orders)"
-same "a mask has its form" "$("$FIRN" mask --name rows --key-file "$TMPDIR/mask.key" --as base58 12345)" "$(ask_resp FIRN.MASK 12345 rows)"
+same "a mask has its form" "$("$FIRN" mask --name rows --key-file "$TMPDIR/mask.key" --as base58 --mac 0 12345)" "$(ask_resp FIRN.MASK 12345 rows)"
 same "and reads it" 12345 "$(ask_resp FIRN.UNMASK "$(ask_resp FIRN.MASK 12345 rows)" rows)"
 same "UUIDv47 is as published" 2463c780-7fca-4def-8c3f-7b1a2c4d5e6f "$(ask_resp FIRN.MASK 018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f old)"
 same "and back" 018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f "$(ask_resp FIRN.UNMASK 2463c780-7fca-4def-8c3f-7b1a2c4d5e6f old)"
+coded_mask() {
+    "$FIRN" mask --name coded --key-file "$TMPDIR/mask.key" --as base58 "$1"
+}
+same "a mask with a MAC writes it" "$(coded_mask 12345)" "$(ask_resp FIRN.MASK 12345 coded)"
+same "and reads it" 12345 "$(ask_resp FIRN.UNMASK "$(coded_mask 12345)" coded)"
+same "over HTTP, too" "12345 $(coded_mask 12345)" \
+    "$(get "/v1/unmask/$(coded_mask 12345)?mask=coded" | jq -r '.ids[]') $(get '/v1/mask/12345?mask=coded' | jq -r '.ids[]')"
+said "a guess is refused" "^ERR the MAC of the masked ID is wrong" FIRN.UNMASK "$(coded_mask 12345 | cut -c 1-11)0000" coded
+said "an ID without a MAC too" "^ERR the masked ID has no MAC" FIRN.UNMASK "$(coded_mask 12345 | cut -c 1-11)" coded
+get '/v1/new/snowflake?n=300&mask=coded&format=text' >"$TMPDIR/coded"
+same "each of many new IDs has its MAC" "300 300" \
+    "$("$FIRN" unmask --name coded --key-file "$TMPDIR/mask.key" --as base58 <"$TMPDIR/coded" | sort -u | wc -l) $(sort -u "$TMPDIR/coded" | wc -l)"
+same "also in a large reply" 9000 "$(ask_resp FIRN.NEW snowflake COUNT 9000 MASK coded |
+    "$FIRN" unmask --name coded --key-file "$TMPDIR/mask.key" --as base58 2>&1 | sort -u | wc -l)"
+same "and in a pipeline" 50 "$(for _ in $(seq 50); do echo FIRN.NEW snowflake MASK coded; done | ask_resp |
+    "$FIRN" unmask --name coded --key-file "$TMPDIR/mask.key" --as base58 2>&1 | sort -u | wc -l)"
+same "back-dated ones have it" 1 "$(ask_resp FIRN.NEW snowflake TIME 2020-01-01 MASK coded | grep -cE '^.{15}$')"
+first=$(ask_resp FIRN.MASK 12345 ord) first_uuid=$(ask_resp FIRN.MASK $id eights)
+same "a mask with a prefix writes the number of its key" "ord_1_ 1" "$(echo "$first" | cut -c 1-6) $(echo "$first_uuid" | cut -c 1)"
+same "and reads it" "12345 $id" "$(ask_resp FIRN.UNMASK "$first" ord) $(ask_resp FIRN.UNMASK "$first_uuid" eights)"
+said "another number is refused" "^ERR .*masked with key 2, which mask ord does not have" FIRN.UNMASK "ord_2${first#ord_1}" ord
+same "new IDs have it" 3 "$(get '/v1/new/snowflake?n=3&mask=ord&format=text' | grep -c '^ord_1_')"
 said "which takes no other version" "^ERR mask old takes UUIDs of version 7, but IDs of uuid4 have version 4" FIRN.NEW uuid4 MASK old
 same "new IDs come masked" 4 "$(ask_resp FIRN.NEW uuid7 MASK orders | cut -c 15)"
 now=$(date +%Y-%m-%d)
@@ -71,12 +102,28 @@ same "an unknown one is a wrong request" 400 "$(curl -s -o /dev/null -w '%{http_
 same "the key is in no answer" "" "$(for path in /v1/status /metrics /v1/mask/5?mask=none; do get "$path"; done | grep -F "$hex")"
 
 # ---- reload --------------------------------------------------------------------------------------
-printf '%s\n' "$rows" >"$list"
+(umask 077 && printf '2 %064d\n' 7 >>"$TMPDIR/ring.key")
+printf '%s\n' "$rows" "$(rotating 2)" >"$list"
+pipeline() {
+    seq 1000 | sed 's/.*/FIRN.MASK & ord/' | ask_resp >"$TMPDIR/during.$1"
+}
+for each in 1 2; do
+    pipeline $each &
+    clients="${clients:-} $!"
+done
 kill -HUP "$server"
 reloaded() {
     has_told 'event=reloaded'
 }
 await reloaded
+for each in $clients; do wait "$each"; done
+masks_again() {
+    ask_resp FIRN.MASK 12345 ord
+}
+same "after a rotation the new key masks" ord_2_ "$(masks_again | cut -c 1-6)"
+same "and both unmask" "12345 12345 $id" "$(ask_resp FIRN.UNMASK "$(masks_again)" ord) $(ask_resp FIRN.UNMASK "$first" ord) $(ask_resp FIRN.UNMASK "$first_uuid" eights)"
+same "what two clients masked at the same time comes back" "2000 1000" "$(cat "$TMPDIR"/during.* | sed 's/.*/FIRN.UNMASK & ord/' | ask_resp |
+    sort >"$TMPDIR/back"; grep -cxE '[0-9]{1,4}' "$TMPDIR/back") $(sort -u "$TMPDIR/back" | grep -c .)"
 said "a reload takes the masks" "^ERR there is no mask 'orders'" FIRN.MASK $id orders
 printf '%s\n' "$rows" "$rows" >"$list"
 kill -HUP "$server"
@@ -119,13 +166,18 @@ wrong() {
     refuses "$sentence" "$wanted" "$pattern" serve --config '' --masks "$list" --check-config
 }
 wrong "a mask without its fingerprint is refused with it" 2 ":1: mask orders has no fingerprint.*add ${orders##* }" "${orders% *}"
+ords=$(rotating 2 | head -n 1)
+wrong "a mask with two keys, too, with both" 2 ":1: mask ord has no fingerprint.*add ${ords##* }\$" "${ords% *}"
+wrong "a key without its fingerprint" 2 "key 2 of mask ord has fingerprint .*which is not in" "${ords%,*}"
+wrong "two keys without a choice" 2 "has the keys 1 and 2: choose which key masks" "$(echo "$ords" | sed 's/key_number=2 //')"
 wrong "another key is refused" 2 ":2: mask orders has fingerprint .* not 00000000: use the key" '# x' "${orders%=*}=00000000"
 wrong "a mask without a key file" 2 "add key_file=FILE" 'name=orders'
 wrong "a mask without a name" 2 "add name=" 'key_file=mask.key'
 wrong "a missing key file" 6 "cannot open the key file .*none.key" 'name=orders key_file=none.key fingerprint=00000000'
 wrong "an unknown form" 2 "base59" "${rows%as=*}as=base59 ${rows##* }"
 wrong "two forms" 2 "as is given twice: give it once" "$rows as=base59"
-wrong "a MAC" 2 "no room for a MAC: remove mac=20" "$rows mac=20"
+wrong "a MAC under a name that had none" 2 "is of mask rows with mac=0: use mac=0" "$rows mac=20"
+wrong "a key that the file does not have" 2 "mask.key has no key 2, but 1" "$rows key_number=2"
 wrong "an unknown word" 2 "did you mean .width" "$rows widht=20"
 wrong "an empty list" 2 "contains no mask" '# nothing'
 refuses "a missing list" 6 "cannot read the masks" serve --config '' --masks "$TMPDIR/nowhere" --check-config

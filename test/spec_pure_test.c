@@ -273,7 +273,7 @@ static void check_order(const json_t *file, const json_t *item) {
 
 static firn_id mask_id(const json_t *file, const json_t *item, const char *name) {
     const char *text = string_of(file, item, name);
-    const bool uuid = strcmp(string_of(file, item, "width"), "uuid") == 0;
+    const bool uuid = strncmp(string_of(file, item, "width"), "uuid", 4) == 0;
     firn_id id;
     firn_error error;
     if (firn_parse(&id, uuid ? FIRN_FORM_UUID : FIRN_FORM_UNSIGNED, 128, text, strlen(text),
@@ -297,6 +297,9 @@ static void check_mac(const json_t *file, const json_t *item, const char *keys,
         fail_msg("%s: %s", all, error.text);
     }
     const size_t length = strlen(text);
+    holds(file, item,
+          strcmp(firn_mask_fingerprint(mask), string_of(file, item, "fingerprint_mac")) == 0,
+          "has another fingerprint with a MAC");
     holds(file, item, strcmp(text + length - 4, string_of(file, item, "mac")) == 0,
           "has another MAC");
     holds(file, item,
@@ -305,6 +308,27 @@ static void check_mac(const json_t *file, const json_t *item, const char *keys,
     text[length - 1] = text[length - 1] == '0' ? '1' : '0';
     holds(file, item, firn_mask_read(mask, back, text, length, &error) == FIRN_EMISMATCH,
           "is read with another MAC");
+    firn_mask_close(mask);
+}
+
+/* Texts with a prefix and the number of the key: base58, with a MAC. */
+static void check_prefix(const json_t *file, const json_t *item, const char *keys,
+                         const uint8_t key[FIRN_MASK_KEY_SIZE]) {
+    char all[200], text[FIRN_TEXT_SIZE], back[FIRN_TEXT_SIZE];
+    const char *id = string_of(file, item, "id"), *wanted = string_of(file, item, "text");
+    const bool uuid = json_object_get(item, "version") != NULL;
+    firn_mask *mask;
+    firn_error error;
+    snprintf(all, sizeof all, "%s prefix=ord from=%s", keys, uuid ? "uuid" : "unsigned");
+    if (firn_mask_open(&mask, all, key, FIRN_BUILD_DIR "/firn", &error) != FIRN_OK ||
+        firn_mask_write(mask, text, id, strlen(id), &error) != FIRN_OK) {
+        fail_msg("%s: %s", all, error.text);
+    }
+    holds(file, item, strcmp(text, wanted) == 0, "has another text with a prefix");
+    holds(file, item,
+          firn_mask_read(mask, back, wanted, strlen(wanted), &error) == FIRN_OK &&
+              strcmp(back, id) == 0,
+          "is not read with its prefix");
     firn_mask_close(mask);
 }
 
@@ -344,7 +368,12 @@ static void check_mask(const json_t *file, const json_t *item) {
         holds(file, item,
               strcmp(firn_mask_fingerprint(mask), string_of(file, item, "fingerprint")) == 0,
               "has another fingerprint");
-        check_mac(file, item, keys, key);
+        if (json_object_get(item, "mac") != NULL) {
+            check_mac(file, item, keys, key);
+        }
+        if (json_object_get(item, "text") != NULL) {
+            check_prefix(file, item, keys, key);
+        }
     }
     firn_mask_close(mask);
 }

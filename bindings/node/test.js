@@ -247,6 +247,26 @@ function main () {
     const numbers = new firn.Mask('orders', file)
     assert.deepStrictEqual([numbers.mask(1541815603606036480n), numbers.unmask('1545844954938404436')],
       [1545844954938404436n, '1541815603606036480'])
+    const coded = new firn.Mask('orders', file, { as: 'base58' })
+    assert.deepStrictEqual([coded.mask('1541815603606036480'), coded.unmask('4b7xxg9Yn5Zy77y')], ['4b7xxg9Yn5Zy77y', '1541815603606036480'])
+    code('MISMATCH', () => coded.unmask('4b7xxg9Yn5Zy77x'))
+    const ring = `${folder()}/ring.key`
+    fs.writeFileSync(ring, `1 ${'0'.repeat(64)}\n2 ${'7'.repeat(64)}\n`, { mode: 0o600 })
+    const after = new firn.Mask('orders', ring, { prefix: 'ord', key_number: 2 })
+    assert.strictEqual(after.unmask('ord_1_4b7xxg9Yn5Zy77y'), '1541815603606036480')
+    assert.match(after.mask('77'), /^ord_2_/)
+    code('USAGE', () => new firn.Mask('orders', ring))
+    // Published by the ports of UUIDv47 for Go and Ruby: see test/vectors/uuid47.tsv.
+    for (const [key, plain, hidden] of [
+      ['efcdab89674523011032547698badcfe', '018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', '2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'],
+      ['efcdab89674523011032547698badcfe', '00000000-0000-7000-8000-000000000000', '22d97126-9609-4000-8000-000000000000'],
+      ['efcdab89674523011032547698badcfe', '00000010-007b-7aad-9032-547698badcfe', 'bc75bd50-97ef-4aad-9032-547698badcfe'],
+      ['1581e97df4102211b10cb7e3b8871089', '01996ba2-996c-7472-aece-b7c149213a7b', '8874573e-e474-4472-aece-b7c149213a7b']]) {
+      const half = `${folder()}/half.key`
+      fs.writeFileSync(half, `1 ${key}\n`, { mode: 0o600 })
+      const old = new firn.Mask('old', half, { width: 'uuid47' })
+      assert.deepStrictEqual([old.mask(plain), old.unmask(hidden)], [hidden, plain])
+    }
     code('TEXT', () => orders.mask('x'))
     code('RANGE', () => numbers.mask(-1n))
     code('USAGE', () => new firn.Mask('orders', file, { fingerprint: '78555f0c' }))

@@ -4,8 +4,20 @@
  * schema unmasks anything, and with trusted_schema = OFF none masks: a schema may be a stranger's. */
 #include "extension.h"
 
-/* An ID of the mask: INTEGER, TEXT in its form, or BLOB. */
-static int id_of(firn_id *id, sqlite3_value *value, const listed_mask *mask, int form,
+#include <string.h>
+
+/* The ID of a masked TEXT. */
+static int undo_text(firn_id *id, const sql_value *masked, const listed_mask *mask,
+                     firn_error *error) {
+    char text[FIRN_TEXT_SIZE];
+    int code = firn_mask_read(mask->mask, text, masked->text, masked->length, error);
+    return code == FIRN_OK ? firn_parse(id, mask->from, mask->bits, text, strlen(text), error)
+                           : code;
+}
+
+/* An ID of the mask: INTEGER, TEXT in its form, or BLOB; with `back` it is masked, and turned back if
+ * it is TEXT. */
+static int id_of(firn_id *id, sqlite3_value *value, const listed_mask *mask, bool back,
                  firn_error *error) {
     const int type = sqlite3_value_type(value);
     if (type == SQLITE_INTEGER && mask->bits <= 64) {
@@ -17,7 +29,8 @@ static int id_of(firn_id *id, sqlite3_value *value, const listed_mask *mask, int
     }
     sql_value text;
     return type == SQLITE_TEXT && text_of(&text, value, 0, error) == FIRN_OK
-               ? firn_parse(id, form, mask->bits, text.text, text.length, error)
+               ? (back ? undo_text(id, &text, mask, error)
+                       : firn_parse(id, mask->from, mask->bits, text.text, text.length, error))
            : type == SQLITE_TEXT
                ? error->code
                : set_error(error, FIRN_EUSAGE, "mask %s has %u bits: give %s or TEXT in its form",
@@ -44,18 +57,36 @@ static void turn(sqlite3_context *context, sqlite3_value **values, bool back) {
         found = mask_list_find(&connection->masks, name.text, name.length, &error);
         code = found != NULL ? FIRN_OK : error.code;
     }
-    code = code == FIRN_OK ? id_of(&id, values[0], found, back ? found->as : found->from, &error)
-                           : code;
-    code = code == FIRN_OK
-               ? (back ? firn_mask_undo : firn_mask_apply)(found->mask, &id, &id, 1, &error)
-               : code;
+    if (code == FIRN_OK && found->rotates && !back) {
+        code = set_error(&error, FIRN_EUSAGE,
+                         "mask %s may change its key, and columns and indexes need one key for "
+                         "ever: mask in your program, or use a mask without prefix= and "
+                         "width=uuid8",
+                         found->name);
+    }
+    code = code == FIRN_OK ? id_of(&id, values[0], found, back, &error) : code;
+    const bool is_text = sqlite3_value_type(values[0]) == SQLITE_TEXT;
+    if (code == FIRN_OK && !(back && is_text)) {
+        code = (back ? firn_mask_undo : firn_mask_apply)(found->mask, &id, &id, 1, &error);
+    }
     if (code != FIRN_OK) {
         result_error(context, &error);
         return;
     }
     const int form = back ? found->from : found->as;
     const bool blob = sqlite3_value_type(values[0]) == SQLITE_BLOB;
-    result_id(context, &id, form, blob ? AS_BLOB : form == FIRN_FORM_DEC ? AS_OWN : form);
+    char text[FIRN_TEXT_SIZE + FIRN_MASK_FRAME_SIZE], before[FIRN_MASK_FRAME_SIZE],
+        mac[FIRN_MASK_FRAME_SIZE] = "";
+    if (!back && !blob) {
+        firn_mask_frame(found->mask, before, mac, &id);
+    }
+    if (mac[0] == '\0') {
+        result_id(context, &id, form, blob ? AS_BLOB : form == FIRN_FORM_DEC ? AS_OWN : form);
+        return;
+    }
+    firn_format(text, &id, form);
+    strcat(text, mac);
+    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
 static void mask(sqlite3_context *context, int count, sqlite3_value **values) {

@@ -779,42 +779,55 @@ typedef struct firn_mask firn_mask;
  * 20..128 (bits), or uuid (a UUID of version=1..8 (7) gives one of version 4);
  * key_number=0..999999999 (1). Any other name, width, version or number is another mask.
  * width=uuid47 is UUIDv47 as other programs have it: it hides the millisecond of a uuid7 alone, and
- * takes a key of 16 bytes and 16 zeros. fingerprint=HEX: FIRN_EUSAGE unless firn_mask_fingerprint returns this. from=, as=: the text forms
- * of IDs and of masked IDs; uuid for width=uuid, base32 above 64 bits, else dec. mac=20: texts have
- * a MAC; not in the form uuid. The permutation is
- * FF1 with AES-128 and radix 2; its key comes from the secret one by HKDF-SHA256. `module_dir` (may
- * be NULL) is searched first. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no ff1. */
+ * takes a key of 16 bytes and 16 zeros. width=uuid8 gives UUIDs of version 8, whose first hex digit
+ * is the number of the key, 0..15, for UUIDs of version 7 before the year 2527. from=, as=: the
+ * text forms of IDs and of masked IDs; uuid for UUIDs, base32 above 64 bits, else dec. prefix=WORD:
+ * masked texts begin with the prefix and the number of the key, such as ord_1_; as= is then base58.
+ * mac=0|20: masked texts end with a MAC of 20 bits, 4 letters. It is the default with prefix=, and
+ * if as= is another form than from= and of letters and digits, such as base58, unless fingerprint=
+ * is of the mask without a MAC. fingerprint=HEX: FIRN_EUSAGE unless firn_mask_fingerprint returns
+ * this. The permutation is FF1 with AES-128 and radix 2; its key comes from the secret one by
+ * HKDF-SHA256. `module_dir` (may be NULL) is searched first. FIRN_EUSAGE, FIRN_ERANGE;
+ * FIRN_ESYSTEM: no ff1. */
 FIRN_API int firn_mask_open(firn_mask **mask, const char *keys,
                             const uint8_t key[FIRN_MASK_KEY_SIZE], const char *module_dir,
                             firn_error *error);
-/* The same with the key, and its number, of a file of `firn mask keygen`, which only its owner may
- * be able to read. The library erases its copy of the key. FIRN_EUSAGE: not such a file;
- * FIRN_EIO. */
+/* The same with a key, and its number, of a file of `firn mask keygen`, which only its owner may be
+ * able to read. key_number= chooses the key if the file has several; with prefix= or width=uuid8,
+ * this key masks and all unmask. The library erases its copy of the keys. FIRN_EUSAGE: not such a
+ * file; FIRN_EIO. */
 FIRN_API int firn_mask_load(firn_mask **mask, const char *keys, const char *key_file,
                             const char *module_dir, firn_error *error);
 /* The width of the IDs, masked or not, for firn_parse: 64 for width=63, 128 for width=uuid. */
 FIRN_API uint32_t firn_mask_bits(const firn_mask *mask);
 /* The text form of IDs (from=), or of masked IDs (as=). */
 FIRN_API int firn_mask_form(const firn_mask *mask, bool masked);
-/* 8 hex digits that another key, key number, name, width or version changes, except once in 4*10^9
- * times. Not secret. Valid until the mask is closed. */
+/* 8 hex digits that another key, key number, name, width, version or MAC changes, except once in
+ * 4*10^9 times; for each key, with commas between them. Not secret. Valid until the mask is
+ * closed. */
 FIRN_API const char *firn_mask_fingerprint(const firn_mask *mask);
 /* Masks `count` IDs; `masked` may be `ids`. FIRN_ERANGE: an ID is too great or negative;
  * FIRN_EMISMATCH: not a UUID of the version. Masks all IDs or none. */
 FIRN_API int firn_mask_apply(firn_mask *mask, firn_id *masked, const firn_id *ids, size_t count,
                              firn_error *error);
 /* Turns masked IDs back; `ids` may be `masked`. Errors as firn_mask_apply: a wrong key or name
- * gives other IDs, not an error. FIRN_EMISMATCH: not a UUID of version 4. */
+ * gives other IDs, not an error. FIRN_EMISMATCH: not a UUID of version 4, or of version 8 with the
+ * number of a key; FIRN_EUSAGE: the mask has prefix=, so only a text names its key. */
 FIRN_API int firn_mask_undo(firn_mask *mask, firn_id *ids, const firn_id *masked, size_t count,
                             firn_error *error);
-/* The masked form of the text of an ID. With the key mac=20, it ends with a MAC of 4 letters.
- * FIRN_ETEXT; errors as of firn_mask_apply. */
+/* The masked form of the text of an ID. FIRN_ETEXT; errors as of firn_mask_apply. */
 FIRN_API int firn_mask_write(firn_mask *mask, char text[FIRN_TEXT_SIZE], const char *id,
                              size_t length, firn_error *error);
-/* The ID of a masked text. With the key mac=20, FIRN_EMISMATCH: another MAC; one text in 2^20
- * passes by chance. FIRN_ETEXT; errors as of firn_mask_undo. */
+/* The ID of a masked text. FIRN_EMISMATCH: another MAC (one text in 2^20 passes by chance), or the
+ * number of a key that the mask does not have. FIRN_ETEXT; errors as of firn_mask_undo. */
 FIRN_API int firn_mask_read(firn_mask *mask, char text[FIRN_TEXT_SIZE], const char *masked,
                             size_t length, firn_error *error);
+#define FIRN_MASK_FRAME_SIZE 40 /* room for either end of a masked text */
+/* Writes the two ends of a masked text, before and after the masked ID in its form: prefix and number
+ * of the key, the same for each ID, and the MAC, 4 letters; "" without them. For IDs of
+ * firn_mask_apply. */
+FIRN_API void firn_mask_frame(const firn_mask *mask, char before[FIRN_MASK_FRAME_SIZE],
+                              char after[FIRN_MASK_FRAME_SIZE], const firn_id *masked);
 FIRN_API void firn_mask_close(firn_mask *mask); /* Frees, and erases the key. NULL is allowed. */
 
 /* ---- zone ------------------------------------------------------------------------------------ */

@@ -409,10 +409,10 @@ static void reply_ids(const server_request *request, bool narrow, size_t n, serv
 }
 
 /* As the request says, in place. The IDs are spent if this fails. */
-static int mask_ids(const server_request *request, firn_id *ids, size_t n, int *form,
+static int mask_ids(const server_request *request, server_reply *reply, firn_id *ids, int *form,
                     firn_error *error) {
     const word mask = request_value(request, "mask");
-    return mask.text != NULL ? masks_apply(ids, n, mask, form, error) : FIRN_OK;
+    return mask.text != NULL ? masks_apply(reply, ids, mask, form, error) : FIRN_OK;
 }
 
 /* If fewer than `times` are left, half as many are tried, and so on; the remaining requests wait a
@@ -444,8 +444,8 @@ static int answer_new(server_request *request, size_t times, server_reply *out, 
     }
     generator_count(from, request->worker, narrow ? request->worker->numbers : NULL,
                     request->worker->ids, n);
-    code = mask_ids(request, request->worker->ids, n, &request->form, error);
     reply_ids(request, narrow, n, out);
+    code = mask_ids(request, out, request->worker->ids, &request->form, error);
     return code;
 }
 
@@ -466,7 +466,7 @@ static int answer_digest(server_request *request, server_reply *out, firn_error 
     out->kind = REPLY_IDS;
     out->count = code == FIRN_OK ? 1 : 0;
     out->ids = request->worker->ids;
-    return code == FIRN_OK ? mask_ids(request, request->worker->ids, 1, &request->form, error)
+    return code == FIRN_OK ? mask_ids(request, out, request->worker->ids, &request->form, error)
                            : code;
 }
 
@@ -500,7 +500,7 @@ int ids_reply_dated(const server_request *request, firn_id *ids, server_reply *o
     reply_ids(request, false, (size_t)request->count, out);
     out->ids = ids;
     int form = request->form;
-    int code = mask_ids(request, ids, (size_t)request->count, &form, error);
+    int code = mask_ids(request, out, ids, &form, error);
     return code == FIRN_OK && form != request->form
                ? set_error(error, FIRN_EWINDOW,
                            "the masks changed while the IDs were reserved: try again")

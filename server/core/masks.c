@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A handle serves one thread at a time: each mask has a mutex. */
 typedef struct mask_table {
@@ -83,21 +84,47 @@ int masks_find(mask_forms *forms, word name, firn_error *error) {
     return found != NULL ? FIRN_OK : error->code;
 }
 
+/* Puts the MAC of each masked ID into its unused bits. */
+static void frame_ids(const listed_mask *mask, server_reply *reply, firn_id *ids) {
+    char mac[FIRN_MASK_FRAME_SIZE] = "";
+    firn_mask_frame(mask->mask, reply->before, mac, &ids[0]);
+    reply->has_mac = mac[0] != '\0';
+    for (size_t i = 0; reply->has_mac && i < reply->count; i++) {
+        char before[FIRN_MASK_FRAME_SIZE];
+        firn_mask_frame(mask->mask, before, mac, &ids[i]);
+        memcpy(&ids[i].top, mac, sizeof ids[i].top);
+    }
+}
+
 /* Under the lock. */
-static int turn(const listed_mask *mask, firn_id *ids, size_t count, bool back, firn_error *error) {
+static int apply(const listed_mask *mask, server_reply *reply, firn_id *ids, firn_error *error) {
     pthread_mutex_t *own = &in_force.locks[mask - in_force.list.all];
     pthread_mutex_lock(own);
-    int code = (back ? firn_mask_undo : firn_mask_apply)(mask->mask, ids, ids, count, error);
+    int code = firn_mask_apply(mask->mask, ids, ids, reply->count, error);
+    if (code == FIRN_OK && reply->count > 0) {
+        frame_ids(mask, reply, ids);
+    }
     pthread_mutex_unlock(own);
     return code;
 }
 
-int masks_apply(firn_id *ids, size_t count, word name, int *form, firn_error *error) {
+/* Under the lock. */
+static int undo(const listed_mask *mask, firn_id *id, word masked, firn_error *error) {
+    char text[FIRN_TEXT_SIZE];
+    pthread_mutex_t *own = &in_force.locks[mask - in_force.list.all];
+    pthread_mutex_lock(own);
+    int code = firn_mask_read(mask->mask, text, masked.text, masked.length, error);
+    pthread_mutex_unlock(own);
+    return code == FIRN_OK ? firn_parse(id, mask->from, mask->bits, text, strlen(text), error)
+                           : code;
+}
+
+int masks_apply(server_reply *reply, firn_id *ids, word name, int *form, firn_error *error) {
     pthread_rwlock_rdlock(&lock);
     const listed_mask *found = find(name, error);
     int code = found == NULL ? error->code : FIRN_OK;
     if (found != NULL) {
-        code = found->bits == ids[0].bits ? turn(found, ids, count, false, error) : FIRN_EMISMATCH;
+        code = found->bits == ids[0].bits ? apply(found, reply, ids, error) : FIRN_EMISMATCH;
         *form = found->as;
     }
     if (code == FIRN_EMISMATCH || code == FIRN_ERANGE) { /* instead of the ID */
@@ -126,15 +153,17 @@ int answer_mask(server_request *request, server_reply *out, firn_error *error) {
     pthread_rwlock_rdlock(&lock);
     const listed_mask *found = find(name, error);
     code = found == NULL ? error->code
-                         : firn_parse(id, back ? found->as : found->from, found->bits,
-                                      request->name.text, request->name.length, error);
+           : back        ? undo(found, id, request->name, error)
+                         : firn_parse(id, found->from, found->bits, request->name.text,
+                                      request->name.length, error);
+    out->kind = REPLY_IDS;
+    out->count = 1;
+    out->ids = id;
     if (code == FIRN_OK) {
         request->form = back ? found->from : found->as;
-        code = turn(found, id, 1, back, error);
+        code = back ? FIRN_OK : apply(found, out, id, error);
     }
     pthread_rwlock_unlock(&lock);
-    out->kind = REPLY_IDS;
     out->count = code == FIRN_OK ? 1 : 0;
-    out->ids = id;
     return code;
 }

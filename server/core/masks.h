@@ -4,7 +4,7 @@
 #ifndef FIRN_SERVER_MASKS_H
 #define FIRN_SERVER_MASKS_H
 
-#include "text_view.h"
+#include "request.h"
 
 #include <firn/firn.h>
 
@@ -20,8 +20,8 @@ int masks_load(const char *path, firn_error *error);
 int masks_check(const char *path, firn_error *error);
 /* FIRN_EUSAGE: there is no such mask. */
 int masks_find(mask_forms *forms, word name, firn_error *error);
-/* Masks IDs in place; *form: of the masked ones, because a reload may have changed it. Codes as
- * masks_find and firn_mask_apply; no error shows an ID. */
-int masks_apply(firn_id *ids, size_t count, word name, int *form, firn_error *error);
+/* Masks the IDs of a reply in place; *form: of the masked ones, because a reload may have changed it.
+ * Codes as masks_find and firn_mask_apply; no error shows an ID. */
+int masks_apply(server_reply *reply, firn_id *ids, word name, int *form, firn_error *error);
 
 #endif

@@ -189,10 +189,19 @@ size_t reply_write_id(char *out, const server_request *request, const server_rep
     if (reply->kind == REPLY_NUMBERS) {
         return write_number(out, reply->numbers[i], reply->is_signed);
     }
-    size_t prefix = strlen(request->prefix);
-    memcpy(out, request->prefix, prefix);
-    firn_format(out + prefix, &reply->ids[i], request->form);
-    return prefix + strlen(out + prefix);
+    const char *before = reply->before[0] != '\0' ? reply->before : request->prefix;
+    const size_t prefix = strlen(before);
+    firn_id id = reply->ids[i];
+    const uint32_t mac = id.top;
+    id.top = reply->has_mac ? 0 : id.top;
+    memcpy(out, before, prefix);
+    firn_format(out + prefix, &id, request->form);
+    size_t length = prefix + strlen(out + prefix);
+    if (reply->has_mac) {
+        memcpy(out + length, &mac, sizeof mac);
+        length += sizeof mac;
+    }
+    return length;
 }
 
 size_t reply_taken(const server_reply *reply) {

@@ -77,8 +77,10 @@ typedef struct server_reply {
     enum reply_kind kind;
     size_t
         count; /* IDs, also those that a failure has spent, or integers of a REPLY_INTEGER that answers several requests */
-    const uint64_t *numbers; /* until the worker's next request or the task's end */
-    const firn_id *ids;      /* likewise */
+    const uint64_t *numbers;           /* until the worker's next request or the task's end */
+    const firn_id *ids;                /* likewise */
+    char before[FIRN_MASK_FRAME_SIZE]; /* of masked IDs, before each; "": nothing */
+    bool has_mac;                      /* each masked ID has the four letters of its MAC in `top` */
     bool is_signed;
     int64_t first, increment, run;
     json_t *json;
@@ -146,8 +148,8 @@ bool is_passing(int code);
 /* For a request that waits for a renewer: REQUEST_LATER, or its failure that does not pass. *error:
  * its failure, if it has one. */
 int wait_for_renewer(const last_error *failed, firn_error *error);
-/* Writes an ID with its prefix, without a terminator, at most FIRN_TEXT_SIZE + 66 bytes. Returns
- * the length. */
+/* Writes an ID with its prefix and MAC, without a terminator, at most FIRN_TEXT_SIZE + 66 bytes.
+ * Returns the length. */
 size_t reply_write_id(char *out, const server_request *request, const server_reply *reply,
                       size_t i);
 /* Writes at most 20 bytes; returns the length. */

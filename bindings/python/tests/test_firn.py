@@ -438,10 +438,37 @@ class Masks(unittest.TestCase):
             numbers = firn.Mask("orders", str(file))
             self.assertEqual(numbers.mask(1541815603606036480), 1545844954938404436)
             self.assertEqual(numbers.unmask(1545844954938404436), 1541815603606036480)
-            self.assertEqual(len(firn.Mask("orders", file, as_="base58").mask("5")), 11)
+            self.assertEqual(len(firn.Mask("orders", file, as_="base58", mac=0).mask("5")), 11)
+            coded = firn.Mask("orders", file, as_="base58")
+            self.assertEqual(coded.mask("1541815603606036480"), "4b7xxg9Yn5Zy77y")
+            with self.assertRaisesRegex(firn.Error, "MAC of the masked ID is wrong"):
+                coded.unmask("4b7xxg9Yn5Zy77x")
+            with open(file, "a") as more:
+                more.write("2 %064d\n" % 7)
+            after = firn.Mask("orders", file, prefix="ord", key_number=2)
+            self.assertEqual(after.unmask("ord_1_4b7xxg9Yn5Zy77y"), "1541815603606036480")
+            self.assertEqual(after.unmask(after.mask("77")), "77")
+            self.assertRegex(after.mask("77"), "^ord_2_")
+            with self.assertRaisesRegex(firn.Error, "has the keys 1 and 2"):
+                firn.Mask("orders", file)
             for wrong in lambda: numbers.mask(-1), lambda: numbers.mask("x"), lambda: firn.Mask("orders", file, fingerprint="78555f0c"):
                 self.assertRaises(firn.Error, wrong)
             self.assertRaises(TypeError, pickle.dumps, numbers)
+
+    # Published by the ports of UUIDv47 for Go and Ruby: see test/vectors/uuid47.tsv.
+    def test_uuid47(self):
+        published = [("efcdab89674523011032547698badcfe", "018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f", "2463c780-7fca-4def-8c3f-7b1a2c4d5e6f"),
+                     ("efcdab89674523011032547698badcfe", "00000000-0000-7000-8000-000000000000", "22d97126-9609-4000-8000-000000000000"),
+                     ("efcdab89674523011032547698badcfe", "00000010-007b-7aad-9032-547698badcfe", "bc75bd50-97ef-4aad-9032-547698badcfe"),
+                     ("1581e97df4102211b10cb7e3b8871089", "01996ba2-996c-7472-aece-b7c149213a7b", "8874573e-e474-4472-aece-b7c149213a7b")]
+        with tempfile.TemporaryDirectory() as folder:
+            for number, (key, id, masked) in enumerate(published):
+                file = pathlib.Path(folder, "%d.key" % number)
+                file.touch(0o600)
+                file.write_text("1 %s\n" % key)
+                old = firn.Mask("old", file, width="uuid47")
+                self.assertEqual((old.mask(id), old.unmask(masked)), (masked, id))
+                self.assertEqual(old.mask(uuid.UUID(id)), uuid.UUID(masked))
 
 
 class Pure(unittest.TestCase):

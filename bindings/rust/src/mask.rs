@@ -32,7 +32,8 @@ pub struct MaskBuilder {
 type Turn = unsafe extern "C" fn(*mut sys::firn_mask, *mut c_char, *const c_char, usize, *mut sys::firn_error) -> c_int;
 
 impl MaskBuilder {
-    /// A setting: width=63|20..128|uuid, version=1..8, fingerprint=HEX, from=FORM, as=FORM.
+    /// A setting: width=63|20..128|uuid|uuid8|uuid47, version=1..8, fingerprint=HEX, from=FORM, as=FORM, mac=0|20,
+    /// prefix=WORD, key_number=N.
     pub fn key(mut self, name: impl Into<String>, value: impl Display) -> Self {
         self.settings.keys.push((name.into(), value.to_string()));
         self

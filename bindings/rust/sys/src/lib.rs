@@ -586,6 +586,7 @@ pub struct firn_zone {
 
 /* ---- series ---- */
 
+pub const FIRN_MASK_FRAME_SIZE: usize = 40;
 pub const FIRN_SERIES_SIZE: usize = 80;
 
 #[repr(C)]
@@ -883,6 +884,7 @@ extern "C" {
     ) -> c_int;
     pub fn firn_mask_form(mask: *const firn_mask, masked: bool) -> c_int;
     pub fn firn_mask_fingerprint(mask: *const firn_mask) -> *const c_char;
+    pub fn firn_mask_frame(mask: *const firn_mask, before: *mut c_char, after: *mut c_char, masked: *const firn_id);
     pub fn firn_mask_write(
         mask: *mut firn_mask,
         text: *mut c_char,

@@ -13,7 +13,8 @@ public final class Mask extends Handle {
     }
 
     /**
-     * The mask of a name, with the keys width, version, fingerprint, from and as.
+     * The mask of a name, with the keys width, version, fingerprint, from, as, mac,
+     * prefix and key_number.
      *
      * @param name the name of the mask, which has one key for ever
      * @param keyFile a file of {@code firn mask keygen}, which only its owner can read
