@@ -36,6 +36,7 @@ static uint64_t lie_changed, lie_insert_id, lie_count;
 #include "../modules/mysql_foreign.c"
 #include "../modules/mysql_session.c"
 #include "../modules/mysql_talk.c"
+#include "../modules/sql.c"
 
 static char *lie_text, *lie_rest;
 

@@ -59,6 +59,7 @@ static ExecStatusType lie_status_of(const PGresult *result) {
 #include "../modules/postgres_place.c"
 #include "../modules/postgres_session.c"
 #include "../modules/postgres_taken.c"
+#include "../modules/sql.c"
 
 static postgres_store *lie_store;
 

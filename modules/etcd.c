@@ -9,7 +9,6 @@
  * gone, a higher mark. LOSSES counts how often that was noticed. */
 #include "etcd.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,92 +16,16 @@
 #define PAGE       500 /* keys of one answer of a listing */
 #define PAGES_MOST 100000
 
-/* ---- records --------------------------------------------------------------------------------- */
-
-/* The driver's part of the records: revisions, and the cluster of the store's record. */
-typedef struct etcd_records {
-    int64_t store_revision, ns_revision, mark_revision;
-    uint64_t cluster, term;
-    voters voters;
-} etcd_records;
-
-static_assert(sizeof(etcd_records) <= sizeof((firn_records *)NULL)->own,
-              "the driver's part has room");
-
-static etcd_records own_of(const firn_records *records) {
-    etcd_records out;
-    memcpy(&out, records->own, sizeof out);
-    return out;
-}
-
-static void set_own(firn_records *records, const etcd_state *now) {
-    const etcd_records own_records = {now->store_revision, now->ns_revision, now->mark_revision,
-                                      now->cluster,        now->term,        now->voters};
-    memcpy(records->own, &own_records, sizeof own_records);
-}
-
-static void take_over(firn_records *out, const etcd_state *now) {
-    out->fresh = true;
-    out->known = now->store_revision > 0;
-    out->origin = now->origin;
-    out->losses = now->losses;
-    out->all_new = now->all_new;
-    out->shut = now->shut[0] != '\0' ? now->shut : NULL;
-    out->ns_known = now->ns_revision > 0;
-    out->layout = now->layout;
-    out->ns_losses = now->ns_losses;
-    out->floor = now->floor;
-    out->key_known = now->mark_revision > 0;
-    out->mark = now->mark;
-    out->note = now->note;
-    out->stamp = now->mark_revision;
-    set_own(out, now);
-}
-
-static void state_of(etcd_state *out, const firn_records *in) {
-    const etcd_records records = own_of(in);
-    memset(out, 0, sizeof *out);
-    snprintf(out->ns, sizeof out->ns, "%s", in->ns);
-    snprintf(out->key, sizeof out->key, "%s", in->key);
-    snprintf(out->layout, sizeof out->layout, "%s", in->layout);
-    snprintf(out->note, sizeof out->note, "%s", in->note);
-    out->store_revision = records.store_revision;
-    out->ns_revision = records.ns_revision;
-    out->mark_revision = records.mark_revision;
-    out->cluster = records.cluster;
-    out->term = records.term;
-    out->voters = records.voters;
-    out->origin = in->origin;
-    out->losses = in->losses;
-    out->ns_losses = in->ns_losses;
-    out->floor = in->floor;
-    out->mark = in->mark;
-}
-
 /* ---- the driver ------------------------------------------------------------------------------ */
 
-static int etcd_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
-    (void)names, (void)verb;
-    return etcd_ready(self, error);
-}
-
 static int etcd_read(void *self, firn_records *seen, bool surely, firn_error *error) {
-    etcd_store *store = self;
-    etcd_state *now = &store->state;
     (void)surely; /* each read is linearizable */
-    memset(now, 0, sizeof *now);
-    snprintf(now->ns, sizeof now->ns, "%s", seen->ns);
-    snprintf(now->key, sizeof now->key, "%s", seen->key);
-    int code = etcd_read_state(store, now, error);
-    if (code == FIRN_OK) {
-        take_over(seen, now);
-    }
-    return code;
+    return etcd_read_records(self, seen, error);
 }
 
 static bool etcd_lost(void *self, const firn_records *seen) {
     const etcd_store *store = self;
-    const etcd_records records = own_of(seen);
+    const etcd_records records = etcd_own(seen);
     return store->suspect ||
            (seen->known && (records.cluster != store->cluster || records.term > store->term ||
                             etcd_gone(&records.voters, &store->voters) > 1));
@@ -114,11 +37,11 @@ static void etcd_forget(void *self) {
 }
 
 /* Has the cluster another term or other members than the store's record says? */
-static bool has_changed(const etcd_store *store, const etcd_state *now) {
-    return now->store_revision > 0 &&
-           (store->term > now->term ||
-            (store->voters.count > 0 && (store->voters.count != now->voters.count ||
-                                         etcd_gone(&now->voters, &store->voters) > 0)));
+static bool has_changed(const etcd_store *store, const etcd_records *own) {
+    return own->store_revision > 0 &&
+           (store->term > own->term ||
+            (store->voters.count > 0 && (store->voters.count != own->voters.count ||
+                                         etcd_gone(&own->voters, &store->voters) > 0)));
 }
 
 /* Looks who answered if the answer came on a new connection, although it was carried out. */
@@ -130,23 +53,20 @@ static int look_again(etcd_store *store, firn_error *error) {
 static int etcd_write(void *self, const firn_records *seen, firn_records *next, int which,
                       firn_verb verb, firn_error *error) {
     etcd_store *store = self;
-    etcd_state now, then;
+    etcd_records own = etcd_own(seen);
     bool written = false;
-    state_of(&now, seen);
-    const etcd_change change = {(which & FIRN_RECORD_STORE) != 0 || has_changed(store, &now),
-                                (which & FIRN_RECORD_NS) != 0, (which & FIRN_RECORD_KEY) != 0};
-    int code = seen->known || !change.own ? FIRN_OK : module_random(&next->origin, error);
-    if (code != FIRN_OK) {
-        return code;
+    int code = FIRN_OK;
+    which |= has_changed(store, &own) ? FIRN_RECORD_STORE : 0;
+    if ((which & FIRN_RECORD_STORE) != 0) {
+        own.cluster = store->cluster;
+        own.term = store->term;
+        own.voters = store->voters.count > 0 ? store->voters : own.voters;
+        code = seen->known ? FIRN_OK : module_random(&next->origin, error);
     }
-    state_of(&then, next);
-    if (change.own) {
-        then.cluster = store->cluster;
-        then.term = store->term;
-        then.voters = store->voters.count > 0 ? store->voters : then.voters;
+    if (code == FIRN_OK) {
+        code = etcd_write_records(store, seen, next, which, &own, &firn__module_points[verb],
+                                  &written, error);
     }
-    code =
-        etcd_write_state(store, &now, &then, &change, &firn__module_points[verb], &written, error);
     if (code == FIRN_OK && written) {
         code = look_again(store, error);
     }
@@ -154,22 +74,15 @@ static int etcd_write(void *self, const firn_records *seen, firn_records *next, 
         return code != FIRN_OK ? code : FIRN_WRITE_CHANGED;
     }
     store->suspect = store->suspect && next->losses == seen->losses; /* else it is written */
-    next->known = then.store_revision > 0;
-    next->stamp = then.mark_revision;
-    set_own(next, &then);
+    next->known = own.store_revision > 0;
+    next->stamp = own.mark_revision;
+    memcpy(next->own, &own, sizeof own);
     if (etcd_lost(store, next)) {
         return FIRN_WRITE_FOREIGN;
     }
-    store->reserved = store->reserved || (verb == FIRN_VERB_RESERVE && change.mark);
+    store->reserved =
+        store->reserved || (verb == FIRN_VERB_RESERVE && (which & FIRN_RECORD_KEY) != 0);
     return module_point(&store->link, firn__module_points[verb].committed, error);
-}
-
-static void etcd_wait(int round) {
-    module_sleep_randomly(round);
-}
-
-static const char *etcd_where(void *self) {
-    return ((const etcd_store *)self)->link.url.shown;
 }
 
 /* ---- list ------------------------------------------------------------------------------------ */
@@ -254,22 +167,23 @@ typedef struct listing {
 
 static int take_layout(void *context, const bytes *name, const char *text, firn_error *error) {
     listing *list = context;
-    etcd_state read;
-    if (!etcd_read_namespace(&read, text)) {
+    char layout[FIRN_LAYOUT_SIZE];
+    int64_t floor, losses;
+    if (!etcd_read_namespace(layout, &floor, &losses, text)) {
         return etcd_damaged(list->store, FIRN_ESTORE, error);
     }
     /* Names are bytes, UTF-8 or not. */
     return json_object_set_new_nocheck(list->layouts, name->text + list->skip,
-                                       json_string_nocheck(read.layout)) == 0 &&
+                                       json_string_nocheck(layout)) == 0 &&
                    json_object_set_new_nocheck(list->floors, name->text + list->skip,
-                                               json_integer(read.floor)) == 0
+                                               json_integer(floor)) == 0
                ? FIRN_OK
                : module_no_memory(error);
 }
 
 /* Shows the namespaces before `ns` (NULL: all that are left), which have no key, and passes
  * `ns`. */
-static int show_empty(listing *list, const char *ns, firn_error *error) {
+static int show_empty(listing *list, const char *ns) {
     int code = FIRN_OK;
     while (code == FIRN_OK && list->argument != NULL) {
         const char *name = json_object_iter_key(list->argument);
@@ -282,7 +196,7 @@ static int show_empty(listing *list, const char *ns, firn_error *error) {
         }
         list->argument = json_object_iter_next(list->layouts, list->argument);
         if (order < 0 && list->whole) {
-            code = module_show(&list->store->link, list->visit, list->context, &holding, error);
+            code = list->visit(list->context, &holding);
         }
     }
     return code;
@@ -299,10 +213,8 @@ static int take_mark(void *context, const bytes *name, const char *text, firn_er
         !etcd_read_mark(&holding.mark, note, text)) {
         return etcd_damaged(list->store, FIRN_ESTORE, error);
     }
-    int code = show_empty(list, ns, error);
-    return code == FIRN_OK
-               ? module_show(&list->store->link, list->visit, list->context, &holding, error)
-               : code;
+    int code = show_empty(list, ns);
+    return code == FIRN_OK ? list->visit(list->context, &holding) : code;
 }
 
 static int etcd_list(void *self, const char *ns, firn_visit *visit, void *context,
@@ -328,9 +240,7 @@ static int etcd_list(void *self, const char *ns, firn_visit *visit, void *contex
         list.argument = json_object_iter(list.layouts);
         code = walk(store, first, &end, &revision, take_mark, &list, error);
     }
-    if (code == FIRN_OK) {
-        code = show_empty(&list, NULL, error);
-    }
+    code = code == FIRN_OK ? show_empty(&list, NULL) : code;
     json_decref(list.layouts);
     json_decref(list.floors);
     return code;
@@ -412,9 +322,7 @@ static int set_up(void *self, firn_error *error) {
     etcd_store *store = self;
     pthread_once(&once, begin_curl);
     int code = module_tls_read(&store->tls, &store->link.url, false, error);
-    if (code == FIRN_OK) {
-        code = read_places(store, error);
-    }
+    code = code == FIRN_OK ? read_places(store, error) : code;
     return code == FIRN_OK ? read_login(store, error) : code;
 }
 
@@ -442,13 +350,13 @@ const firn_driver firn_store_driver = {
     .scheme = "etcd",
     .lasts = true,
     .open = etcd_open,
-    .begin = etcd_begin,
+    .begin = module_begin,
     .read = etcd_read,
     .lost = etcd_lost,
     .write = etcd_write,
-    .wait = etcd_wait,
+    .wait = module_sleep_randomly,
     .forget = etcd_forget,
-    .where = etcd_where,
+    .where = module_where,
     .list = etcd_list,
     .now = etcd_now,
     .caution = module_caution,

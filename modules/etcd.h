@@ -6,6 +6,7 @@
 #include "module.h"
 #include <firn/store.h>
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <jansson.h>
 
@@ -28,19 +29,21 @@ typedef struct bytes {
     size_t length;
 } bytes;
 
-/* The records of the store, of a namespace and of one of its keys. */
-typedef struct etcd_state {
-    bool all_new;                /* see FIRN_ALL_NAMES */
-    char shut[FIRN_LAYOUT_SIZE]; /* its layout if that is closed, or "" */
-    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
+/* The driver's part of the records. */
+typedef struct etcd_records {
     int64_t store_revision, ns_revision, mark_revision; /* 0: no such record */
-    int64_t losses, ns_losses;      /* of the store; when the namespace was last reserved from */
-    uint64_t cluster, term, origin; /* of the store's record */
-    voters voters;                  /* likewise */
-    int64_t floor;
-    char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
-    firn_mark mark;
-} etcd_state;
+    uint64_t cluster, term;                             /* of the store's record */
+    voters voters;                                      /* likewise */
+} etcd_records;
+
+static_assert(sizeof(etcd_records) <= sizeof((firn_records *)NULL)->own,
+              "the driver's part has room");
+
+static inline etcd_records etcd_own(const firn_records *records) {
+    etcd_records out;
+    memcpy(&out, records->own, sizeof out);
+    return out;
+}
 
 typedef struct etcd_store {
     module_link link;
@@ -52,10 +55,10 @@ typedef struct etcd_store {
     char token[4096]; /* signed tokens are long */
     CURL *curl;
     int sockets[ETCD_SOCKETS], socket_count;
-    size_t connected;       /* the host of the open connection */
-    int refusal;            /* etcd's code of the last failure, or -1 */
-    int64_t date_s;         /* of the last answer; 0: unknown */
-    etcd_state state;       /* that was read */
+    size_t connected; /* the host of the open connection */
+    int refusal;      /* etcd's code of the last failure, or -1 */
+    int64_t date_s;   /* of the last answer; 0: unknown */
+    char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE]; /* last read */
     uint64_t cluster, term; /* of the last answer; cluster 0: none yet */
     int64_t revision;       /* the highest seen */
     bool reserved;          /* since it last forgot what it saw */
@@ -87,7 +90,8 @@ json_t *etcd_number(int64_t value);
 
 void etcd_name_namespace(bytes *out, const etcd_store *store, const char *ns);
 void etcd_name_mark(bytes *out, const etcd_store *store, const char *ns, const char *key);
-bool etcd_read_namespace(etcd_state *out, const char *text);
+bool etcd_read_namespace(char layout[FIRN_LAYOUT_SIZE], int64_t *floor, int64_t *losses,
+                         const char *text);
 bool etcd_read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text);
 /* FIRN_ESTORE or `code`: a record or an answer cannot be read. */
 int etcd_damaged(const etcd_store *store, int code, firn_error *error);
@@ -96,17 +100,11 @@ int etcd_damaged(const etcd_store *store, int code, firn_error *error);
 
 /* Notes which cluster answered, and whether the answer contradicts what this handle saw. */
 bool etcd_take_head(etcd_store *store, const json_t *answer);
-/* Reads the records into `now`, whose names are set. */
-int etcd_read_state(etcd_store *store, etcd_state *now, firn_error *error);
-
-/* Which records a transaction writes, as `next` has them. */
-typedef struct etcd_change {
-    bool own, ns, mark;
-} etcd_change;
-
-/* If the records in etcd equal `now`: writes `next` and sets its revisions and *written. */
-int etcd_write_state(etcd_store *store, const etcd_state *now, etcd_state *next,
-                     const etcd_change *change, const module_points *points, bool *written,
-                     firn_error *error);
+int etcd_read_records(etcd_store *store, firn_records *seen, firn_error *error);
+/* Writes the records `which`, the store's with the cluster of `own`, if all have the revisions of
+ * `own`, and sets those and *written. */
+int etcd_write_records(etcd_store *store, const firn_records *seen, const firn_records *next,
+                       int which, etcd_records *own, const module_points *points, bool *written,
+                       firn_error *error);
 
 #endif

@@ -108,27 +108,29 @@ static bool read_voters(voters *out, const char *text) {
     return *text == '\0';
 }
 
-static bool read_store(etcd_state *out, const char *text) {
+static bool read_store(firn_records *out, etcd_records *own, const char *text) {
     uint64_t losses;
-    if (!next_number(&losses, &text) || losses >= INT64_MAX || !next_number(&out->cluster, &text) ||
-        !next_number(&out->term, &text)) {
+    if (!next_number(&losses, &text) || losses >= INT64_MAX || !next_number(&own->cluster, &text) ||
+        !next_number(&own->term, &text)) {
         return false;
     }
     size_t length = strcspn(text, " "); /* an older record has no members */
     out->losses = (int64_t)losses;
     return module_uint64(&out->origin, text, length) &&
-           read_voters(&out->voters, text + length + (text[length] != '\0'));
+           read_voters(&own->voters, text + length + (text[length] != '\0'));
 }
 
-bool etcd_read_namespace(etcd_state *out, const char *text) {
-    uint64_t floor, losses;
-    if (!next_number(&floor, &text) || floor > FIRN_SLOT_MAX || !next_number(&losses, &text) ||
-        losses > INT64_MAX || strlen(text) >= sizeof out->layout) {
+bool etcd_read_namespace(char layout[FIRN_LAYOUT_SIZE], int64_t *floor, int64_t *losses,
+                         const char *text) {
+    uint64_t read_floor, read_losses;
+    if (!next_number(&read_floor, &text) || read_floor > FIRN_SLOT_MAX ||
+        !next_number(&read_losses, &text) || read_losses > INT64_MAX ||
+        strlen(text) >= FIRN_LAYOUT_SIZE) {
         return false;
     }
-    out->floor = (int64_t)floor;
-    out->ns_losses = (int64_t)losses;
-    strcpy(out->layout, text);
+    *floor = (int64_t)read_floor;
+    *losses = (int64_t)read_losses;
+    strcpy(layout, text);
     return true;
 }
 
@@ -143,22 +145,19 @@ bool etcd_read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text
     return true;
 }
 
-static void store_text(char out[ETCD_RECORD_SIZE], const etcd_state *now) {
+static void store_text(char out[ETCD_RECORD_SIZE], const firn_records *now,
+                       const etcd_records *own) {
     int length = snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-                          now->losses, now->cluster, now->term, now->origin);
-    for (size_t i = 0; i < now->voters.count; i++) {
+                          now->losses, own->cluster, own->term, now->origin);
+    for (size_t i = 0; i < own->voters.count; i++) {
         length += snprintf(out + length, ETCD_RECORD_SIZE - (size_t)length, "%s%" PRIu64,
-                           i == 0 ? " " : ",", now->voters.ids[i]);
+                           i == 0 ? " " : ",", own->voters.ids[i]);
     }
 }
 
-static void namespace_text(char out[ETCD_RECORD_SIZE], const etcd_state *now) {
-    snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRId64 " %s", now->floor, now->ns_losses,
-             now->layout);
-}
-
-static void mark_text(char out[ETCD_RECORD_SIZE], const firn_mark *mark, const char *note) {
-    snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRIu64 " %s", mark->high, mark->grant, note);
+static void mark_text(char out[ETCD_RECORD_SIZE], const firn_records *now) {
+    snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRIu64 " %.*s", now->mark.high, now->mark.grant,
+             FIRN_NOTE_SIZE - 1, now->note);
 }
 
 /* ---- transactions ---------------------------------------------------------------------------- */
@@ -195,28 +194,33 @@ static bool take_record(json_t *responses, size_t position, int64_t *revision,
 }
 
 /* Reads the answers to the four ranges of ranges_of. */
-static bool take_state(etcd_state *now, const json_t *answer) {
+static bool take_records(etcd_store *store, firn_records *seen, const json_t *answer) {
     json_t *responses = json_object_get(answer, "responses");
     char text[ETCD_RECORD_SIZE];
-    int64_t all;
-    etcd_state other;
-    now->floor = now->losses = now->ns_losses = 0;
-    now->cluster = now->term = now->origin = 0;
-    now->voters.count = 0;
-    now->mark = (firn_mark){0, 0};
-    now->layout[0] = now->note[0] = '\0';
-    if (!take_record(responses, 0, &now->store_revision, text) ||
-        (now->store_revision > 0 && !read_store(now, text)) ||
-        !take_record(responses, 1, &now->ns_revision, text) ||
-        (now->ns_revision > 0 && !etcd_read_namespace(now, text)) ||
-        !take_record(responses, 2, &now->mark_revision, text) ||
-        (now->mark_revision > 0 && !etcd_read_mark(&now->mark, now->note, text)) ||
-        !take_record(responses, 3, &all, text) || (all > 0 && !etcd_read_namespace(&other, text))) {
+    int64_t all, all_floor, all_losses = 0;
+    etcd_records own = {0};
+    store->layout[0] = store->note[0] = store->shut[0] = '\0';
+    if (!take_record(responses, 0, &own.store_revision, text) ||
+        (own.store_revision > 0 && !read_store(seen, &own, text)) ||
+        !take_record(responses, 1, &own.ns_revision, text) ||
+        (own.ns_revision > 0 &&
+         !etcd_read_namespace(store->layout, &seen->floor, &seen->ns_losses, text)) ||
+        !take_record(responses, 2, &own.mark_revision, text) ||
+        (own.mark_revision > 0 && !etcd_read_mark(&seen->mark, store->note, text)) ||
+        !take_record(responses, 3, &all, text) ||
+        (all > 0 && !etcd_read_namespace(store->shut, &all_floor, &all_losses, text))) {
         return false;
     }
-    now->all_new = all > 0 && other.ns_losses == now->losses;
-    snprintf(now->shut, sizeof now->shut, "%s",
-             all > 0 && firn_layout_closed(other.layout) ? other.layout : "");
+    seen->fresh = true;
+    seen->known = own.store_revision > 0;
+    seen->all_new = all > 0 && all_losses == seen->losses;
+    seen->shut = firn_layout_closed(store->shut) ? store->shut : NULL;
+    seen->ns_known = own.ns_revision > 0;
+    seen->layout = store->layout;
+    seen->key_known = own.mark_revision > 0;
+    seen->note = store->note;
+    seen->stamp = own.mark_revision;
+    memcpy(seen->own, &own, sizeof own);
     return true;
 }
 
@@ -224,11 +228,11 @@ static json_t *range_of(const bytes *name) {
     return json_pack("{s:{s:o}}", "requestRange", "key", etcd_base64(name->text, name->length));
 }
 
-static json_t *ranges_of(const etcd_store *store, const etcd_state *now) {
+static json_t *ranges_of(const etcd_store *store, const firn_records *names) {
     bytes own, ns, mark, all;
     name_store(&own, store);
-    etcd_name_namespace(&ns, store, now->ns);
-    etcd_name_mark(&mark, store, now->ns, now->key);
+    etcd_name_namespace(&ns, store, names->ns);
+    etcd_name_mark(&mark, store, names->ns, names->key);
     etcd_name_namespace(&all, store, FIRN_ALL_NAMES);
     return json_pack("[o, o, o, o]", range_of(&own), range_of(&ns), range_of(&mark),
                      range_of(&all));
@@ -258,26 +262,31 @@ int etcd_damaged(const etcd_store *store, int code, firn_error *error) {
                        store->link.url.shown, store->prefix);
 }
 
-int etcd_read_state(etcd_store *store, etcd_state *now, firn_error *error) {
+int etcd_read_records(etcd_store *store, firn_records *seen, firn_error *error) {
     json_t *answer = NULL;
-    int code = etcd_ask(store, "/v3/kv/txn", json_pack("{s:o}", "success", ranges_of(store, now)),
+    int code = etcd_ask(store, "/v3/kv/txn", json_pack("{s:o}", "success", ranges_of(store, seen)),
                         NULL, &answer, error);
-    if (code == FIRN_OK && (!etcd_take_head(store, answer) || !take_state(now, answer))) {
+    if (code == FIRN_OK && (!etcd_take_head(store, answer) || !take_records(store, seen, answer))) {
         code = etcd_damaged(store, FIRN_ESTORE, error);
     }
     json_decref(answer);
+    const etcd_records own = etcd_own(seen);
     /* what a member lists after this answer is at least as new as the list that was read */
-    return code == FIRN_OK && etcd_gone(&now->voters, &store->voters) > 0 ? etcd_look(store, error)
-                                                                          : code;
+    return code == FIRN_OK && etcd_gone(&own.voters, &store->voters) > 0 ? etcd_look(store, error)
+                                                                         : code;
 }
 
 /* The conditions of a write: the same revisions, and the same text of the mark. Another cluster at
  * the same address can have another mark at the same revision, which would be lowered. */
-static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark,
-                           const etcd_state *now, const char *was) {
-    json_t *all = json_pack("[o, o, o]", compare_of(own, now->store_revision),
-                            compare_of(ns, now->ns_revision), compare_of(mark, now->mark_revision));
-    if (now->mark_revision != 0 && json_array_append_new(all, compare_value_of(mark, was)) != 0) {
+static json_t *compares_of(const bytes names[3], const firn_records *seen,
+                           const etcd_records *own) {
+    char was[ETCD_RECORD_SIZE];
+    json_t *all = json_pack("[o, o, o]", compare_of(&names[0], own->store_revision),
+                            compare_of(&names[1], own->ns_revision),
+                            compare_of(&names[2], own->mark_revision));
+    mark_text(was, seen);
+    if (own->mark_revision != 0 &&
+        json_array_append_new(all, compare_value_of(&names[2], was)) != 0) {
         json_decref(all); /* out of memory: never compare less */
         return NULL;
     }
@@ -285,39 +294,39 @@ static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark,
 }
 
 /* Almost always nobody else has written. Then a transaction without reads is a tenth faster. */
-int etcd_write_state(etcd_store *store, const etcd_state *now, etcd_state *next,
-                     const etcd_change *change, const module_points *points, bool *written,
-                     firn_error *error) {
-    char text[ETCD_RECORD_SIZE], was[ETCD_RECORD_SIZE];
-    bytes own, ns, mark;
+int etcd_write_records(etcd_store *store, const firn_records *seen, const firn_records *next,
+                       int which, etcd_records *own, const module_points *points, bool *written,
+                       firn_error *error) {
+    static const int kinds[] = {FIRN_RECORD_STORE, FIRN_RECORD_NS, FIRN_RECORD_KEY};
+    int64_t *revisions[] = {&own->store_revision, &own->ns_revision, &own->mark_revision};
+    char texts[3][ETCD_RECORD_SIZE];
+    bytes names[3];
     json_t *answer = NULL, *puts = json_array();
+    size_t count = 0;
     int code = module_point(&store->link, points->before, error);
     if (code != FIRN_OK) {
         json_decref(puts);
         return code;
     }
-    name_store(&own, store);
-    etcd_name_namespace(&ns, store, now->ns);
-    etcd_name_mark(&mark, store, now->ns, now->key);
-    if (change->own) {
-        store_text(text, next);
-        json_array_append_new(puts, put_of(&own, text));
+    name_store(&names[0], store);
+    etcd_name_namespace(&names[1], store, seen->ns);
+    etcd_name_mark(&names[2], store, seen->ns, seen->key);
+    store_text(texts[0], next, own);
+    snprintf(texts[1], ETCD_RECORD_SIZE, "%" PRId64 " %" PRId64 " %s", next->floor, next->ns_losses,
+             next->layout);
+    mark_text(texts[2], next);
+    for (size_t i = 0; i < 3; i++) {
+        if ((which & kinds[i]) != 0) {
+            json_array_append_new(puts, put_of(&names[i], texts[i]));
+            count++;
+        }
     }
-    if (change->ns) {
-        namespace_text(text, next);
-        json_array_append_new(puts, put_of(&ns, text));
-    }
-    if (change->mark) {
-        mark_text(text, &next->mark, next->note);
-        json_array_append_new(puts, put_of(&mark, text));
-    }
-    if (json_array_size(puts) != (size_t)change->own + change->ns + change->mark) {
+    if (json_array_size(puts) != count) {
         json_decref(puts);
         return module_no_memory(error);
     }
-    mark_text(was, &now->mark, now->note);
-    json_t *body = json_pack("{s:o, s:o}", "compare", compares_of(&own, &ns, &mark, now, was),
-                             "success", puts);
+    json_t *body =
+        json_pack("{s:o, s:o}", "compare", compares_of(names, seen, own), "success", puts);
     code = etcd_ask(store, "/v3/kv/txn", body, points, &answer, error);
     if (code != FIRN_OK) {
         return code;
@@ -325,10 +334,9 @@ int etcd_write_state(etcd_store *store, const etcd_state *now, etcd_state *next,
     *written = json_is_true(json_object_get(answer, "succeeded"));
     if (!etcd_take_head(store, answer)) {
         code = etcd_damaged(store, FIRN_EUNKNOWN, error);
-    } else if (*written) {
-        next->store_revision = change->own ? store->revision : now->store_revision;
-        next->ns_revision = change->ns ? store->revision : now->ns_revision;
-        next->mark_revision = change->mark ? store->revision : now->mark_revision;
+    }
+    for (size_t i = 0; i < 3 && code == FIRN_OK && *written; i++) {
+        *revisions[i] = (which & kinds[i]) != 0 ? store->revision : *revisions[i];
     }
     json_decref(answer);
     return code;

@@ -187,8 +187,9 @@ typedef struct module_engine {
     const char *parameters; /* that the URL may have, for messages */
     /* Reads the URL's parameters, after module_link_read. */
     int (*set_up)(void *self, firn_error *error);
-    /* Starts a verb on a working connection. NULL: opening does not connect. */
+    /* Starts a verb on a working connection. */
     int (*ready)(void *self, firn_error *error);
+    bool lazy; /* opening does not connect */
     /* For module_ready: is there a connection that the server has not closed? */
     bool (*is_open)(void *self);
     /* For module_ready: connects to one host (0 if the URL has none) before the deadline and checks
@@ -226,11 +227,13 @@ int module_link_read(module_link *link, const char *url, const firn_store_option
                      firn_error *error);
 void module_link_free(module_link *link);
 
-/* Methods of a store. module_open connects, if the engine has a `ready`. */
+/* Methods of a store. */
 int module_open(void **self, const module_engine *engine, const char *url,
                 const firn_store_options *options, firn_error *error);
 void module_close(void *self);
 const char *module_caution(void *self);
+const char *module_where(void *self);
+int module_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error);
 /* A `ready`: replaces a connection that the server closed while it was idle, as nothing was sent on
  * it. While a store opens, a busy server is asked again until wait_ms of the options has passed. */
 int module_ready(void *self, firn_error *error);
@@ -276,17 +279,5 @@ extern const module_points firn__module_points[FIRN_VERB_RELABEL + 1];
 
 /* Calls a failpoint (NULL: none). FIRN_EFORKED: this is the child of a fork inside it. */
 int module_point(const module_link *link, const char *name, firn_error *error);
-/* The last reservation of a handle. A server that no longer has it lost reservations. */
-typedef struct module_last {
-    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
-    int64_t high; /* 0: none, or it may be given back */
-} module_last;
-
-/* After a reservation with these records. */
-void module_keep_last(module_last *last, const firn_records *records);
-
-/* Shows a line of a listing. FIRN_EFORKED: this is the child of a fork inside `visit`. */
-int module_show(const module_link *link, firn_visit *visit, void *context,
-                const firn_holding *holding, firn_error *error);
 
 #endif

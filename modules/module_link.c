@@ -38,9 +38,7 @@ int module_link_read(module_link *link, const char *url, const firn_store_option
     module_forked(&link->process);
     link->options = options != NULL ? *options : (firn_store_options){0};
     code = module_url_parse(&link->url, url, error);
-    if (code == FIRN_OK) {
-        code = module_param_numbers(&link->url, numbers, 3, error);
-    }
+    code = code == FIRN_OK ? module_param_numbers(&link->url, numbers, 3, error) : code;
     link->unsafe = unsafe != 0 || link->options.unsafe;
     link->patient = module_param(&link->url, "connect_timeout") == NULL;
     if (code == FIRN_OK) {
@@ -88,13 +86,9 @@ int module_open(void **self, const module_engine *engine, const char *url,
     link->engine = engine;
     link->socket = -1;
     int code = module_link_read(link, url, options, error);
-    if (code == FIRN_OK) {
-        code = engine->set_up(link, error);
-    }
-    if (code == FIRN_OK) {
-        code = module_params_done(&link->url, engine->parameters, error);
-    }
-    if (code == FIRN_OK && engine->ready != NULL) {
+    code = code == FIRN_OK ? engine->set_up(link, error) : code;
+    code = code == FIRN_OK ? module_params_done(&link->url, engine->parameters, error) : code;
+    if (code == FIRN_OK && !engine->lazy) {
         link->opening = true;
         code = engine->ready(link, error);
         link->opening = false;
@@ -110,6 +104,15 @@ int module_open(void **self, const module_engine *engine, const char *url,
 const char *module_caution(void *self) {
     const module_link *link = self;
     return link->caution[0] != '\0' ? link->caution : NULL;
+}
+
+const char *module_where(void *self) {
+    return ((const module_link *)self)->url.shown;
+}
+
+int module_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    (void)names, (void)verb;
+    return ((const module_link *)self)->engine->ready(self, error);
 }
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
@@ -156,18 +159,6 @@ int module_point(const module_link *link, const char *name, firn_error *error) {
                : module_advise(error, FIRN_EFORKED, FIRN_CURE_TRY_AGAIN,
                                "this process was forked during a call of its parent on the store: "
                                "call again, or fork between calls");
-}
-
-void module_keep_last(module_last *last, const firn_records *records) {
-    snprintf(last->ns, sizeof last->ns, "%s", records->ns);
-    snprintf(last->key, sizeof last->key, "%s", records->key);
-    last->high = records->mark.high;
-}
-
-int module_show(const module_link *link, firn_visit *visit, void *context,
-                const firn_holding *holding, firn_error *error) {
-    int code = visit(context, holding);
-    return module_process() == link->process ? code : module_point(link, NULL, error);
 }
 
 int module_risk(module_link *link, const char *risk, const char *cure, firn_error *error) {

@@ -181,9 +181,7 @@ static int read_parts(module_url *url, const char *text, firn_error *error) {
     if (slash != NULL && memchr(slash, '@', (size_t)(end - slash)) != NULL) {
         return bad_url(error, "has an @ after a /, perhaps of a password"); /* not shown */
     }
-    if (code == FIRN_OK) {
-        code = read_hosts(url, hosts, (size_t)(stop - hosts), error);
-    }
+    code = code == FIRN_OK ? read_hosts(url, hosts, (size_t)(stop - hosts), error) : code;
     if (code == FIRN_OK && slash != NULL && slash + 1 < end &&
         (url->path = decoded(slash + 1, (size_t)(end - slash - 1))) == NULL) {
         code = bad_url(error, "has a % in its path without two hex digits");

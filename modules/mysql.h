@@ -6,6 +6,7 @@
 
 #include "module.h"
 #include "mysql_sql.h"
+#include "sql.h"
 
 #include <mysql.h>
 
@@ -26,6 +27,7 @@ enum maria_shape { OWN, LEAF, TICKETS, WORKER_NODE };
 
 typedef struct mysql_store {
     module_link link;
+    sql_state sql;
     const char *table, *tls;                /* table=, tls= */
     const char *tls_files[MARIA_TLS_FILES]; /* by maria_tls_files, or NULL */
     enum maria_shape shape;
@@ -36,19 +38,13 @@ typedef struct mysql_store {
     const char *path;     /* socket=, or NULL */
     MYSQL *db;            /* or NULL */
     bool late;            /* the deadline passed and the connection was cut */
-    bool inside;          /* in the transaction of a verb */
     bool proved;          /* a reservation of this connection was read back */
     int64_t checked_ms;   /* when maria_check_table last ended */
-    bool suspect;         /* a new connection shows an older mark */
     bool made;            /* the tables existed: if they are gone, marks are lost */
     char identity[MARIA_IDENTITY_SIZE];
     char witness
         [MARIA_WITNESS_SIZE]; /* what witness_sql answered when the server was checked; "": it was not yet */
     bool has_uuid;            /* the server has a server_uuid */
-    const firn_records *names;                             /* of the verb */
-    bool relabels;                                         /* that is the verb */
-    char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE]; /* as last read */
-    module_last last;
 } mysql_store;
 
 typedef struct mysql_statement {
@@ -93,7 +89,6 @@ int maria_read(mysql_store *store, mysql_reply *out, firn_error *error, const ch
 int maria_run(mysql_store *store, firn_error *error, const char *pattern, ...);
 /* The next row; NULL: none, or with another number of columns. */
 MYSQL_ROW maria_next_row(const mysql_reply *r, unsigned columns);
-int64_t maria_number(const char *text);
 void maria_reply_free(mysql_reply *r);
 /* Continues with what libmariadb waits for; cuts the connection at the deadline. */
 int maria_resume(mysql_store *store, int wanted, int64_t deadline_ms);

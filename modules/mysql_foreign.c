@@ -90,7 +90,7 @@ static int reserve_leaf(mysql_store *store, const firn_request *request, int64_t
         code = maria_read(store, &done, error, "SELECT max_id FROM `!` WHERE biz_tag = _utf8mb4 $",
                           tag);
         MYSQL_ROW row = code == FIRN_OK ? maria_next_row(&done, 1) : NULL;
-        *held = (firn_mark){row != NULL ? maria_number(row[0]) : -1, 0};
+        *held = (firn_mark){row != NULL ? sql_number(row[0]) : -1, 0};
         maria_reply_free(&done);
         if (code == FIRN_OK && row == NULL) {
             return module_fail(
@@ -194,9 +194,7 @@ int maria_take(void *self, const firn_request *request, int64_t *first, firn_mar
                firn_error *error) {
     mysql_store *store = self;
     int code = check_foreign(store, request, error);
-    if (code == FIRN_OK) {
-        code = module_ready(store, error);
-    }
+    code = code == FIRN_OK ? module_ready(store, error) : code;
     if (code != FIRN_OK) {
         return code;
     }

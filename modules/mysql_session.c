@@ -307,20 +307,32 @@ static int create(mysql_store *store, firn_error *error) {
     return code;
 }
 
+/* The first cell of the answer; "" if the answer is empty. */
+static int ask_text(mysql_store *store, const char *pattern, char *out, size_t size,
+                    firn_error *error) {
+    mysql_reply found;
+    MYSQL_ROW row;
+    int code = maria_read(store, &found, error, pattern);
+    out[0] = '\0';
+    if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL && row[0] != NULL) {
+        snprintf(out, size, "%s", row[0]);
+    }
+    maria_reply_free(&found);
+    return code;
+}
+
 /* MySQL shows a trigger only to users with a right for it, so mysql.c reads back a reservation
  * too. */
 static int check_triggers(mysql_store *store, firn_error *error) {
-    char name[80] = "";
-    mysql_reply found;
-    MYSQL_ROW row;
-    int code = maria_read(store, &found, error,
-                          "SELECT MIN(TRIGGER_NAME) FROM information_schema.TRIGGERS WHERE"
-                          " EVENT_OBJECT_SCHEMA = DATABASE()"
-                          " AND EVENT_OBJECT_TABLE IN ('@_namespace', '@_mark')");
-    if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL && row[0] != NULL) {
-        snprintf(name, sizeof name, "trigger %.64s", row[0]);
+    char trigger[72], name[80] = "";
+    int code = ask_text(store,
+                        "SELECT MIN(TRIGGER_NAME) FROM information_schema.TRIGGERS WHERE"
+                        " EVENT_OBJECT_SCHEMA = DATABASE()"
+                        " AND EVENT_OBJECT_TABLE IN ('@_namespace', '@_mark')",
+                        trigger, sizeof trigger, error);
+    if (trigger[0] != '\0') {
+        snprintf(name, sizeof name, "trigger %.64s", trigger);
     }
-    maria_reply_free(&found);
     return code == FIRN_OK ? module_refuse_trigger(&store->link, name, error) : code;
 }
 
@@ -376,20 +388,6 @@ static int settle_session(mysql_store *store, firn_error *error) {
                : code;
 }
 
-/* The first cell of the answer; "" if the answer is empty. */
-static int ask_text(mysql_store *store, const char *pattern, char *out, size_t size,
-                    firn_error *error) {
-    mysql_reply found;
-    MYSQL_ROW row;
-    int code = maria_read(store, &found, error, pattern);
-    out[0] = '\0';
-    if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL && row[0] != NULL) {
-        snprintf(out, size, "%s", row[0]);
-    }
-    maria_reply_free(&found);
-    return code;
-}
-
 /* Notes the connection and the server that are checked. From here on each statement is compared
  * with it. */
 static int note_witness(mysql_store *store, const variables *are, firn_error *error) {
@@ -412,18 +410,10 @@ static int note_witness(mysql_store *store, const variables *are, firn_error *er
 static int greet(mysql_store *store, firn_error *error) {
     variables are;
     int code = settle_session(store, error);
-    if (code == FIRN_OK) {
-        code = read_variables(store, &are, error);
-    }
-    if (code == FIRN_OK) {
-        code = judge(store, &are, error);
-    }
-    if (code == FIRN_OK) {
-        code = note_witness(store, &are, error);
-    }
-    if (code == FIRN_OK) {
-        code = identify(store, &are, error);
-    }
+    code = code == FIRN_OK ? read_variables(store, &are, error) : code;
+    code = code == FIRN_OK ? judge(store, &are, error) : code;
+    code = code == FIRN_OK ? note_witness(store, &are, error) : code;
+    code = code == FIRN_OK ? identify(store, &are, error) : code;
     return code == FIRN_OK ? find_tables(store, error) : code;
 }
 
@@ -469,7 +459,7 @@ int maria_check_table(mysql_store *store, bool *lost, firn_error *error) {
         return maria_run(store, error, numbered_sql, number);
     }
     code = maria_run(store, error, reloaded_sql, MODULE_GONE_BACK, number, kept);
-    store->last.high = code == FIRN_OK ? 0 : store->last.high;
+    store->sql.last_high = code == FIRN_OK ? 0 : store->sql.last_high;
     return code;
 }
 
@@ -478,17 +468,17 @@ static int check_last(mysql_store *store, firn_error *error) {
     mysql_reply found;
     MYSQL_ROW row;
     bool kept = false;
-    if (store->last.high == 0) {
+    if (store->sql.last_high == 0) {
         return FIRN_OK;
     }
     int code =
         maria_read(store, &found, error, "SELECT high FROM `@_mark` WHERE ns = $ AND `key` = $",
-                   store->last.ns, store->last.key);
+                   store->sql.last_ns, store->sql.last_key);
     if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL) {
-        kept = maria_number(row[0]) >= store->last.high;
+        kept = sql_number(row[0]) >= store->sql.last_high;
     }
     maria_reply_free(&found);
-    store->suspect = store->suspect || (code == FIRN_OK && !kept);
+    store->sql.suspect = store->sql.suspect || (code == FIRN_OK && !kept);
     return code;
 }
 
@@ -496,12 +486,8 @@ int maria_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) 
     mysql_store *store = self;
     bool lost;
     int code = reach(store, host, deadline_ms, error);
-    if (code == FIRN_OK) {
-        code = greet(store, error);
-    }
-    if (code == FIRN_OK) {
-        code = maria_check_table(store, &lost, error);
-    }
+    code = code == FIRN_OK ? greet(store, error) : code;
+    code = code == FIRN_OK ? maria_check_table(store, &lost, error) : code;
     return code == FIRN_OK ? check_last(store, error) : code;
 }
 

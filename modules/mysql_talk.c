@@ -21,7 +21,7 @@
 void maria_hang_up(void *self, bool forked) {
     mysql_store *store = self;
     if (forked) {
-        store->last.high = 0; /* the parent can give it back */
+        store->sql.last_high = 0; /* the parent can give it back */
     }
     if (forked && store->link.socket >= 0) {
         close(store->link.socket);
@@ -30,7 +30,7 @@ void maria_hang_up(void *self, bool forked) {
     }
     store->link.socket = -1;
     store->db = NULL;
-    store->inside = false;
+    store->sql.inside = false;
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
@@ -259,7 +259,7 @@ static const char *doubt(mysql_store *store, const mysql_statement *statement,
         return store->late || mysql_errno(store->db) != 0 ? why_lost(store)
                                                           : "a proxy changed its session";
     }
-    return ((store->db->server_status & SERVER_STATUS_IN_TRANS) != 0) != store->inside ||
+    return ((store->db->server_status & SERVER_STATUS_IN_TRANS) != 0) != store->sql.inside ||
                    (store->db->server_status & SERVER_STATUS_AUTOCOMMIT) == 0
                ? "its session is in a transaction"
                : NULL;
@@ -269,7 +269,8 @@ static const char *doubt(mysql_store *store, const mysql_statement *statement,
 static int ask_once(mysql_store *store, const mysql_statement *statement,
                     const module_points *points, mysql_reply *out, bool *again, firn_error *error) {
     int64_t deadline_ms = module_now_ms() + store->link.timeout_ms;
-    const bool step = store->inside; /* what it does is not committed, unless it is the commit */
+    const bool step =
+        store->sql.inside; /* what it does is not committed, unless it is the commit */
     *again = false;
     *out = (mysql_reply){NULL, 0, 0, false};
     int code = module_in_time(&store->link, error);
@@ -284,7 +285,7 @@ static int ask_once(mysql_store *store, const mysql_statement *statement,
     if (outcome == FORKED) {
         return FIRN_EFORKED;
     }
-    store->inside = step && !statement->ends;
+    store->sql.inside = step && !statement->ends;
     if (outcome == ANSWERED) {
         out->affected = mysql_affected_rows(store->db);
         out->insert_id = mysql_insert_id(store->db);
@@ -300,7 +301,7 @@ static int ask_once(mysql_store *store, const mysql_statement *statement,
         *again = (undone || number == LOCKED) && !step;
         out->duplicate = number == DUPLICATE;
         if (undone && step) {
-            store->inside = false;
+            store->sql.inside = false;
             return FIRN_WRITE_CHANGED;
         }
         return out->duplicate ? FIRN_OK : explain(store, number, error);
@@ -358,8 +359,4 @@ int maria_run(mysql_store *store, firn_error *error, const char *pattern, ...) {
 MYSQL_ROW maria_next_row(const mysql_reply *r, unsigned columns) {
     return r->rows != NULL && mysql_num_fields(r->rows) == columns ? mysql_fetch_row(r->rows)
                                                                    : NULL;
-}
-
-int64_t maria_number(const char *text) {
-    return text != NULL ? strtoll(text, NULL, 10) : 0;
 }

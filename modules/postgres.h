@@ -5,26 +5,23 @@
 
 #include "module.h"
 #include "postgres_sql.h"
+#include "sql.h"
 
 #include <libpq-fe.h>
 
 typedef struct postgres_store {
     module_link link;
+    sql_state sql;
     const char *table, *tls, *authority; /* table=, tls=, ca= */
     int64_t whole_pages;                 /* whole_pages=1 */
     PGconn *db;                          /* or NULL */
     unsigned prepared, used;             /* a bit for each statement that this connection knows,
                                             or had once */
-    bool inside;                         /* in the transaction of a verb */
     bool unconfirmed; /* the server gave up waiting for a standby, and committed */
     char session[2 * MODULE_NUMBER_SIZE]; /* PROCESS/TIME, as SESSION names it */
     char marks[MODULE_NUMBER_SIZE];       /* the OID of the table of marks; "": not seen yet */
     char system[MODULE_NUMBER_SIZE];      /* the system identifier of the server */
     char taken[2048]; /* the extension's nodes, as last read: 2047 bytes at most */
-    const char *ns;   /* of the verb */
-    char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE]; /* as last read */
-    module_last last;
-    bool suspect; /* a new connection shows an older mark */
 } postgres_store;
 
 /* The store's name in messages. */
@@ -51,8 +48,7 @@ void postgres_hang_up(void *self, bool forked);
 /* Does the extension of this server issue with the node of the key? FIRN_EBUSY: yes. */
 int postgres_taken(const postgres_store *store, const firn_records *records, firn_error *error);
 /* Visits what the settings of the extension name. */
-int postgres_show_taken(const postgres_store *store, firn_visit *visit, void *context,
-                        firn_error *error);
+int postgres_show_taken(const postgres_store *store, firn_visit *visit, void *context);
 
 /* ---- questions (postgres_session.c) ---------------------------------------------------------- */
 

@@ -157,17 +157,13 @@ int postgres_set_up(void *self, firn_error *error) {
     const char *value;
     const module_number pages = {"whole_pages", &store->whole_pages, 0, 0, 1, NULL};
     int code = module_param_name(&store->table, &store->link.url, "table", "firn", error);
-    if (code == FIRN_OK) {
-        code = module_param_numbers(&store->link.url, &pages, 1, error);
-    }
+    code = code == FIRN_OK ? module_param_numbers(&store->link.url, &pages, 1, error) : code;
     for (size_t i = 0; i < NATIVE && code == FIRN_OK; i++) { /* some of them name files */
         code = module_param_file(&value, &store->link.url, native[i], error);
     }
     if (code == FIRN_OK) {
         code = module_param_file(&store->authority, &store->link.url, "ca", error);
     }
-    if (code == FIRN_OK) {
-        code = module_param_tls(&store->tls, &store->link.url, error);
-    }
+    code = code == FIRN_OK ? module_param_tls(&store->tls, &store->link.url, error) : code;
     return code == FIRN_OK ? check_tls(store, error) : code;
 }

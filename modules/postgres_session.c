@@ -38,7 +38,7 @@ static void fill_in(const postgres_store *store, char out[STATEMENT_MAX], const 
 void postgres_hang_up(void *self, bool forked) {
     postgres_store *store = self;
     if (forked) {
-        store->last.high = 0; /* the parent can give it back */
+        store->sql.last_high = 0; /* the parent can give it back */
     }
     if (forked && store->link.socket >= 0) {
         close(store->link.socket);
@@ -48,7 +48,7 @@ void postgres_hang_up(void *self, bool forked) {
     store->link.socket = -1;
     store->db = NULL;
     store->prepared = store->used = 0;
-    store->inside = false;
+    store->sql.inside = false;
 }
 
 static void drop(postgres_store *store) {
@@ -310,7 +310,7 @@ static int ask_once(postgres_store *store, enum statement statement, const char 
     enum outcome outcome = LOST;
     const bool ends = statement == COMMIT || statement == ROLLBACK;
     const bool begins = statement == BEGIN || statement == BEGIN_ALONE;
-    const bool step = store->inside && !ends; /* what it does is not committed */
+    const bool step = store->sql.inside && !ends; /* what it does is not committed */
     *again = false;
     *out = NULL;
     int code = get_ready(store, statement, points, error);
@@ -324,8 +324,8 @@ static int ask_once(postgres_store *store, enum statement statement, const char 
     if (module_process() != store->link.process) {
         return FIRN_EFORKED; /* the error says so; the answer is the parent's */
     }
-    store->inside = step || begins;
-    const bool strange = outcome == ANSWERED && is_inside(store) != store->inside;
+    store->sql.inside = step || begins;
+    const bool strange = outcome == ANSWERED && is_inside(store) != store->sql.inside;
     if (outcome == ANSWERED && !store->unconfirmed && !strange) {
         return FIRN_OK;
     }
@@ -493,9 +493,7 @@ static int check_pooler(postgres_store *store, size_t host, firn_error *error) {
     }
     other.db = NULL;
     int code = reach(&other, host, module_now_ms() + store->link.connect_ms / 2 + 1, NULL);
-    if (code == FIRN_OK) {
-        code = tell(&other, text, &result, &outcome, NULL);
-    }
+    code = code == FIRN_OK ? tell(&other, text, &result, &outcome, NULL) : code;
     bool shared = code == FIRN_OK &&
                   strtol(postgres_cell(result, 0, 0), NULL, 10) == strtol(store->session, NULL, 10);
     PQclear(result);
@@ -572,9 +570,7 @@ static int greet(postgres_store *store, firn_error *error) {
         if (code == FIRN_OK && is_inside(store)) {
             code = module_unreachable(error, where(store), inside_text);
         }
-        if (code == FIRN_OK) {
-            code = judge(store, result, &made, error);
-        }
+        code = code == FIRN_OK ? judge(store, result, &made, error) : code;
         if (code == FIRN_OK && made) {
             snprintf(store->session, sizeof store->session, "%s",
                      postgres_cell(result, 0, GREET_SESSION));
@@ -599,14 +595,15 @@ static int greet(postgres_store *store, firn_error *error) {
 
 /* Does the server still have this handle's last reservation? */
 static int check_last(postgres_store *store, firn_error *error) {
-    const char *key[] = {store->last.ns, store->last.key};
+    const char *key[] = {store->sql.last_ns, store->sql.last_key};
     PGresult *row;
-    if (store->last.high == 0) {
+    if (store->sql.last_high == 0) {
         return FIRN_OK;
     }
     int code = postgres_read(store, READ, key, &row, error);
-    store->suspect = store->suspect ||
-                     (code == FIRN_OK && postgres_number_at(row, 0, READ_HIGH) < store->last.high);
+    store->sql.suspect =
+        store->sql.suspect ||
+        (code == FIRN_OK && postgres_number_at(row, 0, READ_HIGH) < store->sql.last_high);
     PQclear(row);
     return code;
 }
@@ -614,15 +611,9 @@ static int check_last(postgres_store *store, firn_error *error) {
 static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {
     postgres_store *store = self;
     int code = reach(store, host, deadline_ms, error);
-    if (code == FIRN_OK) {
-        code = greet(store, error);
-    }
-    if (code == FIRN_OK) {
-        code = check_pooler(store, host, error);
-    }
-    if (code == FIRN_OK) {
-        code = check_last(store, error);
-    }
+    code = code == FIRN_OK ? greet(store, error) : code;
+    code = code == FIRN_OK ? check_pooler(store, host, error) : code;
+    code = code == FIRN_OK ? check_last(store, error) : code;
     return code;
 }
 

@@ -123,8 +123,7 @@ int postgres_taken(const postgres_store *store, const firn_records *records, fir
 /* The settings in store->taken, in their order; after these come former values of firn.node. */
 static const char *const settings[] = {"extension: firn.node", "extension: firn.history"};
 
-int postgres_show_taken(const postgres_store *store, firn_visit *visit, void *context,
-                        firn_error *error) {
+int postgres_show_taken(const postgres_store *store, firn_visit *visit, void *context) {
     const char *position = store->taken, *end;
     int code = FIRN_OK;
     for (size_t i = 0; code == FIRN_OK && position != NULL;
@@ -142,7 +141,7 @@ int postgres_show_taken(const postgres_store *store, firn_visit *visit, void *co
         const firn_holding holding = {
             "",     "", key, former ? "extension: firn.node until its last change" : settings[i],
             {0, 0}, 0};
-        code = module_show(&store->link, visit, context, &holding, error);
+        code = visit(context, &holding);
     }
     return code;
 }

@@ -10,6 +10,7 @@
 #include "redis.h"
 #include "redis_lua.h"
 
+#include <argz.h>
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,6 +107,12 @@ static bool take_records(redis_store *store, firn_records *out, redisReply *cons
     return read;
 }
 
+static int damaged(const redis_store *store, const char *ns, const char *key, firn_error *error) {
+    return module_fail(error, FIRN_ESTORE,
+                       "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'",
+                       ns, key, store->prefix, ns);
+}
+
 static int unreadable(const redis_store *store, int code, firn_error *error) {
     return module_fail(error, code,
                        "store %.60s sent an answer that cannot be read: name a Redis server",
@@ -113,11 +120,6 @@ static int unreadable(const redis_store *store, int code, firn_error *error) {
 }
 
 /* ---- the driver ------------------------------------------------------------------------------ */
-
-static int redis_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
-    (void)names, (void)verb;
-    return module_ready(self, error);
-}
 
 static int redis_read(void *self, firn_records *seen, bool surely, firn_error *error) {
     redis_store *store = self;
@@ -133,10 +135,7 @@ static int redis_read(void *self, firn_records *seen, bool surely, firn_error *e
     if (reply->elements != READ_TEXTS) {
         code = unreadable(store, FIRN_ESTORE, error);
     } else if (!take_records(store, seen, reply->element)) {
-        code =
-            module_fail(error, FIRN_ESTORE,
-                        "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'",
-                        seen->ns, seen->key, store->prefix, seen->ns);
+        code = damaged(store, seen->ns, seen->key, error);
     }
     freeReplyObject(reply);
     return code;
@@ -240,10 +239,6 @@ static const char *redis_source(void *self, const char *ns) {
     return store->counters ? "a plain counter" : NULL;
 }
 
-static const char *redis_where(void *self) {
-    return ((const redis_store *)self)->link.url.shown;
-}
-
 static int redis_now(void *self, firn_time *now, firn_error *error) {
     redis_store *store = self;
     redisReply *reply;
@@ -265,51 +260,37 @@ static int redis_now(void *self, firn_time *now, firn_error *error) {
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
-/* A growing list of names. */
+/* A list of names. */
 typedef struct names {
+    char *text; /* one after the other, each with its zero byte */
+    size_t length, count;
     char **items;
-    size_t count, room;
 } names;
 
 static void names_free(names *all) {
-    for (size_t i = 0; i < all->count; i++) {
-        free(all->items[i]);
-    }
+    free(all->text);
     free(all->items);
-}
-
-static bool names_add(names *all, const char *name) {
-    if (all->count == all->room) {
-        size_t room = all->room * 2 + 64;
-        char **items = realloc(all->items, room * sizeof *items);
-        if (items == NULL) {
-            return false;
-        }
-        all->items = items;
-        all->room = room;
-    }
-    all->items[all->count] = strdup(name);
-    return all->items[all->count++] != NULL;
 }
 
 static int by_bytes(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorted by bytes, without duplicates: a scan can return a name twice. */
-static void names_sort(names *all) {
-    size_t kept = 0;
-    if (all->count > 0) {
-        qsort(all->items, all->count, sizeof *all->items, by_bytes);
+/* Makes the items: sorted by bytes, without duplicates, as a scan can return a name twice. */
+static bool names_sort(names *all) {
+    size_t found = argz_count(all->text, all->length);
+    all->items = calloc(found + 1, sizeof *all->items);
+    if (all->items == NULL) {
+        return false;
     }
-    for (size_t i = 0; i < all->count; i++) {
-        if (kept > 0 && strcmp(all->items[kept - 1], all->items[i]) == 0) {
-            free(all->items[i]);
-        } else {
-            all->items[kept++] = all->items[i];
+    argz_extract(all->text, all->length, all->items);
+    qsort(all->items, found, sizeof *all->items, by_bytes);
+    for (size_t i = 0; i < found; i++) {
+        if (i == 0 || strcmp(all->items[all->count - 1], all->items[i]) != 0) {
+            all->items[all->count++] = all->items[i];
         }
     }
-    all->count = kept;
+    return true;
 }
 
 /* The members of a set, or the keys of a namespace's hash, in small replies that do not block the
@@ -333,7 +314,7 @@ static int scan(redis_store *store, names *all, const char *command, const char 
         bool added = true;
         for (size_t j = 0; j < part->elements && added; j += step) {
             added = redis_is_text(part->element[j]) && strlen(part->element[j]->str) >= skip &&
-                    names_add(all, part->element[j]->str + skip);
+                    argz_add(&all->text, &all->length, part->element[j]->str + skip) == 0;
         }
         snprintf(cursor, sizeof cursor, "%.20s", reply->element[0]->str);
         freeReplyObject(reply);
@@ -341,8 +322,7 @@ static int scan(redis_store *store, names *all, const char *command, const char 
             return module_no_memory(error);
         }
         if (strcmp(cursor, "0") == 0) {
-            names_sort(all);
-            return FIRN_OK;
+            return names_sort(all) ? FIRN_OK : module_no_memory(error);
         }
     }
     return redis_failed(store, error, "a scan does not end");
@@ -361,20 +341,15 @@ static int visit_part(const redis_store *store, const redisReply *part, const ch
         if (!readable || !redis_is_text(layout) || !redis_is_text(high) || !redis_is_text(grant) ||
             !redis_is_text(note) || !redis_read_slot(&holding.mark.high, high) ||
             !module_uint64(&holding.mark.grant, grant->str, grant->len)) {
-            return module_fail(
-                error, FIRN_ESTORE,
-                "the mark of %.24s/%.63s is damaged: see redis-cli HGETALL '{%.24s}:%.24s'", ns,
-                keys[i], store->prefix, ns);
+            return damaged(store, ns, keys[i], error);
         }
-        int code = module_show(&store->link, visit, context, &holding, error);
+        int code = visit(context, &holding);
         if (code != FIRN_OK) {
             return code;
         }
     }
     const firn_holding empty = {ns, layout->str, "", "", {0, 0}, floor};
-    return count == 0 && redis_is_text(layout)
-               ? module_show(&store->link, visit, context, &empty, error)
-               : FIRN_OK;
+    return count == 0 && redis_is_text(layout) ? visit(context, &empty) : FIRN_OK;
 }
 
 /* Shows a few keys, read at one moment, or a namespace without keys. */
@@ -404,7 +379,7 @@ static int list_part(redis_store *store, const char *ns, char *const *keys, size
 static int list_namespace(redis_store *store, const char *ns, bool whole, firn_visit *visit,
                           void *context, firn_error *error) {
     char name[REDIS_KEY_SIZE];
-    names keys = {NULL, 0, 0};
+    names keys = {0};
     namespace_key(name, store, ns);
     int code = scan(store, &keys, "HSCAN", name, "high *", error);
     for (size_t i = 0; (i < keys.count || (i == 0 && whole)) && code == FIRN_OK; i += LIST_CHUNK) {
@@ -419,7 +394,7 @@ static int list_namespace(redis_store *store, const char *ns, bool whole, firn_v
 static int redis_list(void *self, const char *ns, firn_visit *visit, void *context,
                       firn_error *error) {
     redis_store *store = self;
-    names all = {NULL, 0, 0};
+    names all = {0};
     if (store->counters) {
         return redis_counter_list(store, ns, visit, context, error);
     }
@@ -451,12 +426,8 @@ static int read_database(redis_store *store, firn_error *error) {
 
 static int load_scripts(redis_store *store, firn_error *error) {
     int code = redis_load_script(&store->read, read_lua, error);
-    if (code == FIRN_OK) {
-        code = redis_load_script(&store->write, write_lua, error);
-    }
-    if (code == FIRN_OK) {
-        code = redis_load_script(&store->add, add_lua, error);
-    }
+    code = code == FIRN_OK ? redis_load_script(&store->write, write_lua, error) : code;
+    code = code == FIRN_OK ? redis_load_script(&store->add, add_lua, error) : code;
     return code == FIRN_OK ? redis_load_script(&store->count, count_lua, error) : code;
 }
 
@@ -464,16 +435,10 @@ static int set_up(void *self, firn_error *error) {
     redis_store *store = self;
     module_url *url = &store->link.url;
     int code = read_database(store, error);
-    if (code == FIRN_OK) {
-        code = module_param_name(&store->prefix, url, "prefix", "firn", error);
-    }
-    if (code == FIRN_OK) {
-        code = module_password(url, "REDISCLI_AUTH", error);
-    }
+    code = code == FIRN_OK ? module_param_name(&store->prefix, url, "prefix", "firn", error) : code;
+    code = code == FIRN_OK ? module_password(url, "REDISCLI_AUTH", error) : code;
     const bool secured = strncmp(url->shown, "rediss:", 7) == 0;
-    if (code == FIRN_OK) {
-        code = module_tls_read(&store->tls, url, secured, error);
-    }
+    code = code == FIRN_OK ? module_tls_read(&store->tls, url, secured, error) : code;
     if (code == FIRN_OK && secured && !store->tls.enabled) {
         code = module_fail(error, FIRN_EUSAGE,
                            "rediss:// is Redis with TLS: remove tls=0, or write redis://");
@@ -520,7 +485,7 @@ const firn_driver firn_store_driver = {
     .scheme = "redis",
     .lasts = true,
     .open = redis_open,
-    .begin = redis_begin,
+    .begin = module_begin,
     .read = redis_read,
     .lost = redis_lost,
     .write = redis_write,
@@ -528,7 +493,7 @@ const firn_driver firn_store_driver = {
     .wait = module_sleep_randomly,
     .source = redis_source,
     .take = redis_counter_take,
-    .where = redis_where,
+    .where = module_where,
     .list = redis_list,
     .now = redis_now,
     .caution = module_caution,

@@ -237,9 +237,7 @@ int redis_connect(void *self, size_t position, int64_t deadline_ms, firn_error *
         int64_t now_ms = module_now_ms();
         int64_t end_ms = now_ms + (deadline_ms - now_ms) / (address->ai_next != NULL ? 2 : 1);
         code = redis_dial(store, host, address, end_ms, error);
-        if (code == FIRN_OK) {
-            code = hello(store, end_ms, error);
-        }
+        code = code == FIRN_OK ? hello(store, end_ms, error) : code;
         if (code != FIRN_OK) {
             redis_hang_up(store, false);
         }

@@ -84,12 +84,8 @@ static int set_up(sqlite_store *store, const char *url, firn_error *error) {
         *keys++ = '\0';
         code = parse_keys(store, keys, error);
     }
-    if (code == FIRN_OK) {
-        code = sqlite_settle_path(store, path, error);
-    }
-    if (code == FIRN_OK) {
-        code = sqlite_find_or_make(store, error);
-    }
+    code = code == FIRN_OK ? sqlite_settle_path(store, path, error) : code;
+    code = code == FIRN_OK ? sqlite_find_or_make(store, error) : code;
     return code == FIRN_OK ? sqlite_settle_file(store, error) : code;
 }
 
@@ -241,12 +237,8 @@ static int sqlite_read(void *self, firn_records *seen, bool surely, firn_error *
     int code = sqlite3_get_autocommit(d->s.db) ? sqlite_begin(&d->s) : FIRN_OK;
     (void)surely;
     (void)error; /* the verb's */
-    if (code == FIRN_OK) {
-        code = sqlite_read_record(&d->s, &d->namespace, seen->ns);
-    }
-    if (code == FIRN_OK) {
-        code = read_mark(d, seen);
-    }
+    code = code == FIRN_OK ? sqlite_read_record(&d->s, &d->namespace, seen->ns) : code;
+    code = code == FIRN_OK ? read_mark(d, seen) : code;
     if (code == FIRN_OK && !d->namespace.known) {
         code = sqlite_read_all_names(&d->s, &seen->all_new, d->shut);
         seen->shut = d->shut[0] != '\0' ? d->shut : NULL;
@@ -341,9 +333,7 @@ static int sqlite_write(void *self, const firn_records *seen, firn_records *next
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0 && !seen->key_known) {
         code = check_whole(&d->s);
     }
-    if (code == FIRN_OK) {
-        code = sqlite_point(&d->store, points[verb].before, d->s.error);
-    }
+    code = code == FIRN_OK ? sqlite_point(&d->store, points[verb].before, d->s.error) : code;
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
         code = write_mark(d, seen, next);
     }

@@ -153,15 +153,9 @@ static int make_file(sqlite_store *store, firn_error *error) {
     give_to_folder(file, path);
     close(file); /* before SQLite has locks on it, which closing would drop */
     code = sqlite_point(store, "create.before", error);
-    if (code == FIRN_OK) {
-        code = fill_file(store, path, error);
-    }
-    if (code == FIRN_OK) {
-        code = sqlite_point(store, "create.written", error);
-    }
-    if (code == FIRN_OK) {
-        code = give_name(path, store, &made, error);
-    }
+    code = code == FIRN_OK ? fill_file(store, path, error) : code;
+    code = code == FIRN_OK ? sqlite_point(store, "create.written", error) : code;
+    code = code == FIRN_OK ? give_name(path, store, &made, error) : code;
     if (code != FIRN_EFORKED) {
         remove_all(path);
     }
@@ -265,9 +259,7 @@ static int compose_from_1(const sqlite_session *session, char *sql, size_t size)
 int sqlite_upgrade(const sqlite_session *session, int64_t version) {
     char first[sizeof from_1 + 64] = "", sql[sizeof first + sizeof from_2 + 24];
     int code = version == 1 ? compose_from_1(session, first, sizeof first) : FIRN_OK;
-    if (code == FIRN_OK) {
-        code = sqlite_point(session->store, "upgrade.before", session->error);
-    }
+    code = code == FIRN_OK ? sqlite_point(session->store, "upgrade.before", session->error) : code;
     if (code != FIRN_OK) {
         return code;
     }

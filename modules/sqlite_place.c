@@ -271,9 +271,7 @@ int sqlite_settle_file(sqlite_store *store, firn_error *error) {
     store->device = file.st_dev;
     store->inode = file.st_ino;
     int code = check_place(store, store->path, error);
-    if (code == FIRN_OK) {
-        code = check_place(store, store->folder, error);
-    }
+    code = code == FIRN_OK ? check_place(store, store->folder, error) : code;
     if (code != FIRN_OK) {
         return code;
     }

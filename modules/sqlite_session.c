@@ -131,12 +131,8 @@ int sqlite_start(sqlite_session *session, sqlite_store *store, bool reads, firn_
     }
     store->waits_ms = hurry ? store->waits_ms : now_ms;
     code = sqlite_check_file(store, session, error);
-    if (code == FIRN_OK) {
-        code = take_turn(session, reads);
-    }
-    if (code == FIRN_OK) {
-        code = open_connection(session);
-    }
+    code = code == FIRN_OK ? take_turn(session, reads) : code;
+    code = code == FIRN_OK ? open_connection(session) : code;
     return code == FIRN_OK ? code : sqlite_finish(session, code);
 }
 
@@ -232,15 +228,9 @@ static int check_store(sqlite_session *session) {
     session->back = false;
     bool behind = false, told = store->known && session->history > store->history;
     int code = check_identity(session);
-    if (code == FIRN_OK) {
-        code = sqlite_tally_check(store, session->error);
-    }
-    if (code == FIRN_OK) {
-        code = read_count(session);
-    }
-    if (code == FIRN_OK) {
-        code = compare(session, &behind);
-    }
+    code = code == FIRN_OK ? sqlite_tally_check(store, session->error) : code;
+    code = code == FIRN_OK ? read_count(session) : code;
+    code = code == FIRN_OK ? compare(session, &behind) : code;
     if (code == FIRN_OK && session->inode != store->inode) {
         behind |= !told; /* a copy lacks the grants since it was made */
     }
@@ -267,12 +257,8 @@ int sqlite_begin(sqlite_session *session) {
         session->store->hurry_ms = 0;
         /* Again, because the log is found by name too, and may by now be another file's. */
         code = sqlite_check_file(session->store, session, session->error);
-        if (code == FIRN_OK) {
-            code = read_meta(session, &version, trigger);
-        }
-        if (code == FIRN_OK) {
-            code = refuse_trigger(session, trigger);
-        }
+        code = code == FIRN_OK ? read_meta(session, &version, trigger) : code;
+        code = code == FIRN_OK ? refuse_trigger(session, trigger) : code;
         if (code != FIRN_OK || version == SCHEMA_VERSION) {
             return code == FIRN_OK ? check_store(session) : code;
         }

@@ -4,6 +4,7 @@
 #include "zookeeper.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +15,6 @@
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* The driver's part of the records. A version counts on one connection: another one may reach
- * another history, in which a znode with that version has another record. */
-typedef struct zookeeper_records {
-    int64_t connection;
-    int store_version, ns_version, version;
-} zookeeper_records;
-
 static_assert(sizeof(zookeeper_records) <= sizeof((firn_records *)NULL)->own,
               "the driver's part has room");
 
@@ -30,35 +24,8 @@ static zookeeper_records own_of(const firn_records *records) {
     return out;
 }
 
-static int zookeeper_begin(void *self, const firn_records *names, firn_verb verb,
-                           firn_error *error) {
-    (void)names, (void)verb;
-    return zk_enter(self, error);
-}
-
 static int zookeeper_read(void *handle, firn_records *seen, bool surely, firn_error *error) {
-    zookeeper_store *store = handle;
-    zookeeper_state *now = &store->state;
-    zk_name(store, now, seen->ns, seen->key);
-    int code = zk_look_soon(store, now, surely, error);
-    const zookeeper_records records = {store->connections, now->store_version, now->ns_version,
-                                       now->version};
-    memcpy(seen->own, &records, sizeof records);
-    seen->fresh = surely;
-    seen->known = now->store_found;
-    seen->origin = now->origin;
-    seen->losses = now->losses;
-    seen->all_new = now->all_new;
-    seen->shut = now->shut[0] != '\0' ? now->shut : NULL;
-    seen->ns_known = now->ns_found;
-    seen->layout = now->layout;
-    seen->ns_losses = now->ns_losses;
-    seen->floor = now->floor;
-    seen->key_known = now->found;
-    seen->mark = (firn_mark){now->high, now->grant};
-    seen->note = now->note;
-    seen->stamp = now->mzxid;
-    return code;
+    return zk_look_soon(handle, seen, surely, error);
 }
 
 static bool zookeeper_usable(void *handle, const firn_records *seen) {
@@ -122,12 +89,14 @@ static void put(const zookeeper_store *store, zoo_op_t *op, const char *path, bo
     *version = found ? next_version(*version) : 0;
 }
 
-/* The operations of a write, and their texts. */
+/* The operations of a write, and their texts. The records are
+ *     store      1 LOSSES ORIGIN <newline>
+ *     namespace  1 FLOOR LOSSES <newline> LAYOUT
+ *     key        1 HIGH GRANT <newline> NOTE */
 typedef struct change {
     zoo_op_t ops[ZK_OPS_MOST];
     int count;
-    zookeeper_state names;
-    char store_path[ZK_PATH_SIZE];
+    zookeeper_paths paths;
     char store_record[ZK_RECORD_SIZE], ns_record[ZK_RECORD_SIZE], record[ZK_RECORD_SIZE];
 } change;
 
@@ -136,26 +105,28 @@ static void compose(const zookeeper_store *store, change *out, zookeeper_records
                     const firn_records *seen, const firn_records *next, int which) {
     const bool key = (which & FIRN_RECORD_KEY) != 0;
     const bool unprotected = key && seen->key_known && records->version == ANY_VERSION;
-    zk_name(store, &out->names, seen->ns, seen->key);
-    snprintf(out->store_path, sizeof out->store_path, "%s/%s", store->root, ZK_STORE_NAME);
+    zk_name(store, &out->paths, seen->ns, seen->key);
     out->count = 0;
     if (!seen->known || (which & FIRN_RECORD_STORE) != 0) {
-        int length = zk_write_store(out->store_record, next->losses, next->origin);
-        put(store, &out->ops[out->count++], out->store_path, seen->known, &records->store_version,
+        int length = snprintf(out->store_record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n",
+                              next->losses, next->origin);
+        put(store, &out->ops[out->count++], out->paths.store, seen->known, &records->store_version,
             out->store_record, length);
     } else {
-        zoo_check_op_init(&out->ops[out->count++], out->store_path, records->store_version);
+        zoo_check_op_init(&out->ops[out->count++], out->paths.store, records->store_version);
     }
     if ((which & FIRN_RECORD_NS) != 0 || unprotected) {
-        int length = zk_write_ns(out->ns_record, next->floor, next->ns_losses, next->layout);
-        put(store, &out->ops[out->count++], out->names.ns_path, seen->ns_known,
-            &records->ns_version, out->ns_record, length);
+        int length = snprintf(out->ns_record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRId64 "\n%s",
+                              next->floor, next->ns_losses, next->layout);
+        put(store, &out->ops[out->count++], out->paths.ns, seen->ns_known, &records->ns_version,
+            out->ns_record, length);
     } else if (seen->ns_known) {
-        zoo_check_op_init(&out->ops[out->count++], out->names.ns_path, records->ns_version);
+        zoo_check_op_init(&out->ops[out->count++], out->paths.ns, records->ns_version);
     }
     if (key) {
-        int length = zk_write_mark(out->record, next->mark.high, next->mark.grant, next->note);
-        put(store, &out->ops[out->count++], out->names.path, seen->key_known, &records->version,
+        int length = snprintf(out->record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n%.*s",
+                              next->mark.high, next->mark.grant, FIRN_NOTE_SIZE - 1, next->note);
+        put(store, &out->ops[out->count++], out->paths.key, seen->key_known, &records->version,
             out->record, length);
     }
 }
@@ -210,14 +181,6 @@ static int zookeeper_write(void *handle, const firn_records *seen, firn_records 
     return module_point(&store->link, firn__module_points[verb].committed, error);
 }
 
-static void zookeeper_wait(int round) {
-    module_sleep_randomly(round);
-}
-
-static const char *zookeeper_where(void *handle) {
-    return ((const zookeeper_store *)handle)->link.url.shown;
-}
-
 /* ---- list and now ---------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b) {
@@ -247,42 +210,30 @@ static int list_names(zookeeper_call **out, zookeeper_store *store, const char *
     return FIRN_OK;
 }
 
+/* Shows a key, or a namespace that has none ("" for the key). */
 static int visit_key(zookeeper_store *store, const char *ns, const char *key, firn_visit *visit,
                      void *context, firn_error *error) {
-    zookeeper_state seen;
+    firn_records seen = {.ns = ns, .key = key[0] != '\0' ? key : "1"};
     module_link_deadline(&store->link); /* the visitor may be slow */
-    zk_name(store, &seen, ns, key);
     int code = zk_look(store, &seen, false, error);
-    if (code != FIRN_OK || !seen.ns_found || !seen.found) {
+    if (code != FIRN_OK || !seen.ns_known || (key[0] != '\0' && !seen.key_known)) {
         return code;
     }
-    firn_holding holding = {ns, seen.layout, key, seen.note, {seen.high, seen.grant}, seen.floor};
-    return module_show(&store->link, visit, context, &holding, error);
-}
-
-/* A namespace without a key. */
-static int visit_empty(zookeeper_store *store, const char *ns, firn_visit *visit, void *context,
-                       firn_error *error) {
-    zookeeper_state seen;
-    zk_name(store, &seen, ns, "1");
-    int code = zk_look(store, &seen, false, error);
-    const firn_holding holding = {ns, seen.layout, "", "", {0, 0}, seen.floor};
-    return code == FIRN_OK && seen.ns_found
-               ? module_show(&store->link, visit, context, &holding, error)
-               : code;
+    const firn_holding holding = {ns, seen.layout, key, seen.note, seen.mark, seen.floor};
+    return visit(context, &holding);
 }
 
 static int visit_ns(zookeeper_store *store, const char *ns, bool whole, firn_visit *visit,
                     void *context, firn_error *error) {
-    zookeeper_state state;
+    zookeeper_paths paths;
     zookeeper_call *keys = NULL;
-    zk_name(store, &state, ns, "");
-    int code = list_names(&keys, store, state.ns_path, FIRN_KEY_SIZE, error);
+    zk_name(store, &paths, ns, "");
+    int code = list_names(&keys, store, paths.ns, FIRN_KEY_SIZE, error);
     for (int i = 0; code == FIRN_OK && i < keys->children.count; i++) {
         code = visit_key(store, ns, keys->children.data[i], visit, context, error);
     }
     if (code == FIRN_OK && whole && keys->children.count == 0) {
-        code = visit_empty(store, ns, visit, context, error);
+        code = visit_key(store, ns, "", visit, context, error);
     }
     if (keys != NULL && module_process() == store->link.process) {
         zk_leave(keys);
@@ -320,18 +271,17 @@ static int zookeeper_list(void *handle, const char *ns, firn_visit *visit, void 
 
 /* Writes the root's own data again, which may be another program's. */
 static int touch_root(zookeeper_store *store, firn_time *now) {
-    zookeeper_call *was = NULL, *call = zk_call(2);
-    int code = call != NULL ? zk_read(&was, store, store->root) : ZSYSTEMERROR;
-    int queued = code == ZOK ? zoo_aset(store->handle, store->root, was->data, was->length,
-                                        was->stat.version, zk_on_stat, call)
-                             : code;
-    if (call != NULL && code == ZOK) {
-        code = zk_answer(store, call, queued);
+    zookeeper_call *was = NULL, *call = NULL;
+    int code = zk_read(&was, store, store->root);
+    if (code == ZOK && (call = zk_call(2)) == NULL) {
+        code = ZSYSTEMERROR;
+    }
+    if (code == ZOK) {
+        code = zk_answer(store, call,
+                         zoo_aset(store->handle, store->root, was->data, was->length,
+                                  was->stat.version, zk_on_stat, call));
         now->sec = call->stat.mtime / 1000;
         now->ns = (int32_t)(call->stat.mtime % 1000 * 1000000);
-        zk_leave(call);
-    } else if (call != NULL) {
-        call->holders = 1;
         zk_leave(call);
     }
     if (was != NULL) {
@@ -434,11 +384,13 @@ static void clean(void *handle) {
     }
 }
 
-/* Opening does not connect; the first verb does, so that the server can start later. */
+/* Opening does not connect, so that the server can start later. */
 static const module_engine engine = {
     .size = sizeof(zookeeper_store),
     .parameters = "connect_timeout timeout password-file unsafe",
     .set_up = set_up,
+    .ready = zk_enter,
+    .lazy = true,
     .hang_up = zk_hang_up,
     .clean = clean,
 };
@@ -453,14 +405,14 @@ const firn_driver firn_store_driver = {
     .scheme = "zookeeper",
     .lasts = true,
     .open = zookeeper_open,
-    .begin = zookeeper_begin,
+    .begin = module_begin,
     .read = zookeeper_read,
     .usable = zookeeper_usable,
     .lost = zookeeper_lost,
     .write = zookeeper_write,
-    .wait = zookeeper_wait,
+    .wait = module_sleep_randomly,
     .forget = zk_forget,
-    .where = zookeeper_where,
+    .where = module_where,
     .list = zookeeper_list,
     .now = zookeeper_now,
     .close = module_close,

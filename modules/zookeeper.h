@@ -14,20 +14,17 @@
 #define ZK_OPS_MOST    3
 #define ZK_STORE_NAME  "%store" /* next to the namespaces; no namespace has such a name */
 
-/* The znodes of the store, of a namespace and of one of its keys. */
-typedef struct zookeeper_state {
-    char ns_path[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
-    bool store_found, ns_found, found;
-    bool all_new; /* see FIRN_ALL_NAMES */
+/* The paths of the znodes of the store, of a namespace and of one of its keys. */
+typedef struct zookeeper_paths {
+    char store[ZK_ROOT_MOST + 16], ns[ZK_PATH_SIZE], key[ZK_PATH_SIZE];
+} zookeeper_paths;
+
+/* The driver's part of the records. A version counts on one connection: another one may reach
+ * another history, in which a znode with that version has another record. */
+typedef struct zookeeper_records {
+    int64_t connection;
     int store_version, ns_version, version;
-    uint64_t origin;            /* a random number, drawn when the store was made */
-    int64_t losses;             /* how often the store lost reservations, as far as noticed */
-    int64_t ns_losses;          /* the same at the namespace's last reservation */
-    int64_t floor, high, mzxid; /* mzxid 0: unknown */
-    uint64_t grant;
-    char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
-    char shut[FIRN_LAYOUT_SIZE]; /* the layout of FIRN_ALL_NAMES if that is closed, or "" */
-} zookeeper_state;
+} zookeeper_records;
 
 /* A request to the library and its answer. The library's thread may answer after the deadline: the
  * last of the two frees it. */
@@ -57,7 +54,7 @@ typedef struct zookeeper_store {
     int64_t newest;              /* the greatest zxid seen */
     bool suspect;                /* an answer contradicts what this handle knows */
     int64_t connections;         /* made so far */
-    zookeeper_state state;       /* that was read */
+    char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE]; /* last read */
 } zookeeper_store;
 
 /* ---- calls of the library (zookeeper_call.c) ------------------------------------------------- */
@@ -65,7 +62,7 @@ typedef struct zookeeper_store {
 /* Once per process: notices forks while connecting. */
 void zk_watch_forks(void);
 /* Starts a verb on a working connection. */
-int zk_enter(zookeeper_store *store, firn_error *error);
+int zk_enter(void *self, firn_error *error);
 /* Closes the connection, if there is one. `forked`: it is the parent's. */
 void zk_hang_up(void *self, bool forked);
 /* Forgets everything about the engine. */
@@ -90,13 +87,9 @@ int zk_explain(const zookeeper_store *store, int code, bool sent, firn_error *er
 
 /* ---- records (zookeeper_record.c) ------------------------------------------------------------ */
 
-/* Sets the names of a state, which is otherwise empty. */
-void zk_name(const zookeeper_store *store, zookeeper_state *state, const char *ns, const char *key);
+void zk_name(const zookeeper_store *store, zookeeper_paths *out, const char *ns, const char *key);
 /* False: not an escaped name of less than `size` bytes. */
 bool zk_unescape(char *out, size_t size, const char *name);
-int zk_write_store(char record[ZK_RECORD_SIZE], int64_t losses, uint64_t origin);
-int zk_write_ns(char record[ZK_RECORD_SIZE], int64_t floor, int64_t losses, const char *layout);
-int zk_write_mark(char record[ZK_RECORD_SIZE], int64_t high, uint64_t grant, const char *note);
 int zk_not_ours(const zookeeper_store *store, const char *path, firn_error *error);
 
 /* Later reads are at least as new as everything acknowledged before. Returns the library's code, as
@@ -107,9 +100,9 @@ int zk_read(zookeeper_call **out, zookeeper_store *store, const char *path);
 /* Makes the root and the znodes above it. */
 int zk_make_root(zookeeper_store *store);
 const struct ACL_vector *zk_rights(const zookeeper_store *store);
-/* Reads the znodes; `fresh`: after zk_synchronise. */
-int zk_look(zookeeper_store *store, zookeeper_state *state, bool fresh, firn_error *error);
+/* Reads the records; `fresh`: after zk_synchronise. */
+int zk_look(zookeeper_store *store, firn_records *seen, bool fresh, firn_error *error);
 /* The same, on a new connection if that one is dead: no write was sent yet. */
-int zk_look_soon(zookeeper_store *store, zookeeper_state *state, bool fresh, firn_error *error);
+int zk_look_soon(zookeeper_store *store, firn_records *seen, bool fresh, firn_error *error);
 
 #endif

@@ -342,7 +342,8 @@ static bool is_connected(const zookeeper_store *store) {
 
 /* A handle that lost its connection is not used again, although the library would reconnect it: a
  * request would wait in it and could be sent after its caller gave up. */
-int zk_enter(zookeeper_store *store, firn_error *error) {
+int zk_enter(void *self, firn_error *error) {
+    zookeeper_store *store = self;
     if (module_link_begin(&store->link)) {
         zk_hang_up(store, true);
     }

@@ -55,35 +55,14 @@ bool zk_unescape(char *out, size_t size, const char *name) {
     return *name == '\0' && size > 0;
 }
 
-void zk_name(const zookeeper_store *store, zookeeper_state *state, const char *ns,
-             const char *key) {
-    memset(state, 0, sizeof *state);
-    char *end = stpcpy(stpcpy(state->ns_path, store->root), "/");
-    escape(end, ns);
-    end = stpcpy(stpcpy(state->path, state->ns_path), "/");
-    escape(end, key);
-}
-
-/* The records are
- *     the store   1 LOSSES ORIGIN <newline>
- *     namespace   1 FLOOR LOSSES <newline> LAYOUT
- * key 1 HIGH GRANT <newline> NOTE */
-
-int zk_write_store(char record[ZK_RECORD_SIZE], int64_t losses, uint64_t origin) {
-    return snprintf(record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n", losses, origin);
-}
-
-int zk_write_ns(char record[ZK_RECORD_SIZE], int64_t floor, int64_t losses, const char *layout) {
-    return snprintf(record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRId64 "\n%s", floor, losses, layout);
-}
-
-int zk_write_mark(char record[ZK_RECORD_SIZE], int64_t high, uint64_t grant, const char *note) {
-    return snprintf(record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n%s", high, grant, note);
+void zk_name(const zookeeper_store *store, zookeeper_paths *out, const char *ns, const char *key) {
+    stpcpy(stpcpy(stpcpy(out->store, store->root), "/"), ZK_STORE_NAME);
+    escape(stpcpy(stpcpy(out->ns, store->root), "/"), ns);
+    escape(stpcpy(stpcpy(out->key, out->ns), "/"), key);
 }
 
 /* The two numbers of a record's first line, and the text after them. */
-static bool split(const zookeeper_call *call, const char *words[2], size_t lengths[2],
-                  const char **rest) {
+static bool split(const zookeeper_call *call, int64_t *first, uint64_t *second, const char **rest) {
     const char *line = memchr(call->data, '\n', (size_t)call->length);
     const char *blank = line != NULL && line - call->data > 2
                             ? memchr(call->data + 2, ' ', (size_t)(line - call->data - 2))
@@ -92,51 +71,37 @@ static bool split(const zookeeper_call *call, const char *words[2], size_t lengt
         strlen(call->data) != (size_t)call->length) {
         return false;
     }
-    words[0] = call->data + 2;
-    lengths[0] = (size_t)(blank - words[0]);
-    words[1] = blank + 1;
-    lengths[1] = (size_t)(line - words[1]);
     *rest = line + 1;
+    return module_int64(first, call->data + 2, (size_t)(blank - call->data - 2)) &&
+           module_uint64(second, blank + 1, (size_t)(line - blank - 1));
+}
+
+static bool read_store(const zookeeper_call *call, firn_records *out) {
+    const char *rest;
+    return split(call, &out->losses, &out->origin, &rest) && out->losses < INT64_MAX &&
+           out->origin != 0;
+}
+
+static bool read_ns(const zookeeper_call *call, int64_t *floor, int64_t *losses,
+                    char layout[FIRN_LAYOUT_SIZE]) {
+    const char *rest;
+    uint64_t second;
+    if (!split(call, floor, &second, &rest) || *floor > FIRN_SLOT_MAX || second > INT64_MAX ||
+        strlen(rest) >= FIRN_LAYOUT_SIZE) {
+        return false;
+    }
+    *losses = (int64_t)second;
+    strcpy(layout, rest);
     return true;
 }
 
-static bool read_store(zookeeper_state *state, const zookeeper_call *call) {
-    const char *words[2], *rest;
-    size_t lengths[2];
-    state->store_version = call->stat.version;
-    state->store_found = split(call, words, lengths, &rest) &&
-                         module_int64(&state->losses, words[0], lengths[0]) &&
-                         state->losses < INT64_MAX &&
-                         module_uint64(&state->origin, words[1], lengths[1]) && state->origin != 0;
-    return state->store_found;
-}
-
-static bool read_ns(zookeeper_state *state, const zookeeper_call *call) {
-    const char *words[2], *rest;
-    size_t lengths[2];
-    if (!split(call, words, lengths, &rest) || !module_int64(&state->floor, words[0], lengths[0]) ||
-        state->floor > FIRN_SLOT_MAX || !module_int64(&state->ns_losses, words[1], lengths[1]) ||
-        strlen(rest) >= sizeof state->layout) {
+static bool read_mark(const zookeeper_call *call, firn_mark *mark, char note[FIRN_NOTE_SIZE]) {
+    const char *rest;
+    if (!split(call, &mark->high, &mark->grant, &rest) || mark->high > FIRN_SLOT_MAX ||
+        strlen(rest) >= FIRN_NOTE_SIZE) {
         return false;
     }
-    state->ns_version = call->stat.version;
-    state->ns_found = true;
-    strcpy(state->layout, rest);
-    return true;
-}
-
-static bool read_mark(zookeeper_state *state, const zookeeper_call *call) {
-    const char *words[2], *rest;
-    size_t lengths[2];
-    if (!split(call, words, lengths, &rest) || !module_int64(&state->high, words[0], lengths[0]) ||
-        state->high > FIRN_SLOT_MAX || !module_uint64(&state->grant, words[1], lengths[1]) ||
-        strlen(rest) >= sizeof state->note) {
-        return false;
-    }
-    state->version = call->stat.version;
-    state->mzxid = call->stat.mzxid;
-    state->found = true;
-    strcpy(state->note, rest);
+    strcpy(note, rest);
     return true;
 }
 
@@ -195,53 +160,80 @@ int zk_make_root(zookeeper_store *store) {
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-static int look_at(zookeeper_store *store, const char *path, zookeeper_state *state,
-                   bool (*read)(zookeeper_state *, const zookeeper_call *), firn_error *error) {
+enum znode { STORE, NAMESPACE, ALL_NAMES, KEY };
+
+static bool take(zookeeper_store *store, enum znode znode, const zookeeper_call *call,
+                 firn_records *seen, zookeeper_records *own) {
+    int64_t floor, losses;
+    switch (znode) {
+    case STORE:
+        own->store_version = call->stat.version;
+        return seen->known = read_store(call, seen);
+    case NAMESPACE:
+        own->ns_version = call->stat.version;
+        return seen->ns_known = read_ns(call, &seen->floor, &seen->ns_losses, store->layout);
+    case ALL_NAMES:
+        if (!read_ns(call, &floor, &losses, store->shut)) {
+            return false;
+        }
+        seen->all_new = losses == seen->losses;
+        seen->shut = firn_layout_closed(store->shut) ? store->shut : NULL;
+        return true;
+    default:
+        own->version = call->stat.version;
+        seen->stamp = call->stat.mzxid;
+        return seen->key_known = read_mark(call, &seen->mark, store->note);
+    }
+}
+
+static int look_at(zookeeper_store *store, const char *path, enum znode znode, firn_records *seen,
+                   zookeeper_records *own, firn_error *error) {
     zookeeper_call *call = NULL;
     int code = zk_read(&call, store, path);
-    int result = code == ZOK       ? (read(state, call) ? FIRN_OK : zk_not_ours(store, path, error))
-                 : code == ZNONODE ? FIRN_OK
-                                   : zk_explain(store, code, false, error);
+    int result =
+        code == ZOK
+            ? (take(store, znode, call, seen, own) ? FIRN_OK : zk_not_ours(store, path, error))
+        : code == ZNONODE ? FIRN_OK
+                          : zk_explain(store, code, false, error);
     if (call != NULL) {
         zk_leave(call);
     }
     return result;
 }
 
-/* See FIRN_ALL_NAMES. */
-static int look_at_all(zookeeper_store *store, zookeeper_state *state, firn_error *error) {
-    zookeeper_state all;
-    zk_name(store, &all, FIRN_ALL_NAMES, "1");
-    int code = look_at(store, all.ns_path, &all, read_ns, error);
-    state->all_new = code == FIRN_OK && all.ns_found && all.ns_losses == state->losses;
-    snprintf(state->shut, sizeof state->shut, "%s",
-             code == FIRN_OK && all.ns_found && firn_layout_closed(all.layout) ? all.layout : "");
-    return code;
-}
-
-int zk_look(zookeeper_store *store, zookeeper_state *state, bool fresh, firn_error *error) {
+int zk_look(zookeeper_store *store, firn_records *seen, bool fresh, firn_error *error) {
+    zookeeper_paths paths, all;
     int code = fresh ? zk_synchronise(store) : ZOK;
     if (code != ZOK && code != ZNONODE) {
         return zk_explain(store, code, false, error);
     }
-    char path[ZK_PATH_SIZE];
-    state->store_found = state->ns_found = state->found = state->all_new = false;
-    state->shut[0] = '\0';
-    state->floor = state->high = state->mzxid = state->losses = state->ns_losses = 0;
-    state->grant = state->origin = 0;
-    snprintf(path, sizeof path, "%s/%s", store->root, ZK_STORE_NAME);
-    code = look_at(store, path, state, read_store, error);
-    code = code != FIRN_OK ? code : look_at(store, state->ns_path, state, read_ns, error);
-    code = code != FIRN_OK ? code : look_at(store, state->path, state, read_mark, error);
-    return code == FIRN_OK && !state->ns_found ? look_at_all(store, state, error) : code;
+    zookeeper_records own = {.connection = store->connections};
+    *seen = (firn_records){.ns = seen->ns,
+                           .key = seen->key,
+                           .used_before = seen->used_before,
+                           .alive = seen->alive,
+                           .fresh = fresh,
+                           .layout = store->layout,
+                           .note = store->note};
+    store->layout[0] = store->note[0] = '\0';
+    zk_name(store, &paths, seen->ns, seen->key);
+    code = look_at(store, paths.store, STORE, seen, &own, error);
+    code = code == FIRN_OK ? look_at(store, paths.ns, NAMESPACE, seen, &own, error) : code;
+    code = code == FIRN_OK ? look_at(store, paths.key, KEY, seen, &own, error) : code;
+    if (code == FIRN_OK && !seen->ns_known) {
+        zk_name(store, &all, FIRN_ALL_NAMES, "1");
+        code = look_at(store, all.ns, ALL_NAMES, seen, &own, error);
+    }
+    memcpy(seen->own, &own, sizeof own);
+    return code;
 }
 
-int zk_look_soon(zookeeper_store *store, zookeeper_state *state, bool fresh, firn_error *error) {
+int zk_look_soon(zookeeper_store *store, firn_records *seen, bool fresh, firn_error *error) {
     int64_t begun_ms = module_now_ms();
-    int code = zk_look(store, state, fresh, error);
+    int code = zk_look(store, seen, fresh, error);
     if (code == FIRN_ESTORE && store->handle == NULL && module_now_ms() - begun_ms < QUICK_MS) {
         code = zk_enter(store, error);
-        code = code == FIRN_OK ? zk_look(store, state, fresh, error) : code;
+        code = code == FIRN_OK ? zk_look(store, seen, fresh, error) : code;
     }
     return code;
 }

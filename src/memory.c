@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver of the memory store: marks in a list of this process, for tests, benchmarks and
+/* The driver of the memory store: rows in a list of this process, for tests, benchmarks and
  * generators that share nothing. Not its children's: after a fork every verb fails. The caller's
  * lock of the store keeps what was read. */
 #include "error.h"
@@ -8,24 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct entry {
-    char ns[FIRN_NS_SIZE];
-    char key[FIRN_KEY_SIZE];
-    char note[FIRN_NOTE_SIZE];
+/* The record of a key or, with the key "", of a namespace. */
+typedef struct row {
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE], note[FIRN_NOTE_SIZE];
+    char *layout; /* of a namespace */
     firn_mark mark;
-} entry;
-
-typedef struct space {
-    char ns[FIRN_NS_SIZE];
-    char *layout;
-} space;
+} row;
 
 typedef struct memory {
-    bool forked;    /* this process is a child */
-    entry *entries; /* ordered by namespace and key */
+    bool forked; /* this process is a child */
+    row *rows;   /* ordered by namespace and key */
     size_t count, size;
-    space *spaces;
-    size_t space_count;
     firn_store_options options;
 } memory;
 
@@ -54,67 +47,42 @@ static int check_alive(const memory *store, firn_error *error) {
                      "or one that both share, such as sqlite:PATH");
 }
 
-/* Where the key is, or would be; *found: it exists. */
-static size_t find(const memory *store, const char *ns, const char *key, bool *found) {
+/* Where the row is, or would be; *found: it exists. */
+static size_t find_row(const memory *store, const char *ns, const char *key, bool *found) {
     size_t low = 0, high = store->count;
     *found = false;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        int order = strcmp(store->entries[mid].ns, ns);
-        order = order != 0 ? order : strcmp(store->entries[mid].key, key);
-        if (order == 0) {
-            *found = true;
-            return mid;
-        }
-        if (order < 0) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
+    while (low < high && !*found) {
+        const size_t mid = low + (high - low) / 2;
+        int order = strcmp(store->rows[mid].ns, ns);
+        order = order != 0 ? order : strcmp(store->rows[mid].key, key);
+        *found = order == 0;
+        high = order > 0 ? mid : high;
+        low = order > 0 ? low : mid + (order < 0);
     }
     return low;
 }
 
-static space *find_space(const memory *store, const char *ns) {
-    for (size_t i = 0; i < store->space_count; i++) {
-        if (strcmp(store->spaces[i].ns, ns) == 0) {
-            return &store->spaces[i];
+/* The row, which is made if it is missing. NULL: out of memory. */
+static row *put_row(memory *store, const char *ns, const char *key) {
+    bool found;
+    const size_t position = find_row(store, ns, key, &found);
+    if (!found && store->count == store->size) {
+        const size_t size = store->size == 0 ? 16 : store->size * 2;
+        row *rows = realloc(store->rows, size * sizeof *rows);
+        if (rows == NULL) {
+            return NULL;
         }
-    }
-    return NULL;
-}
-
-static int make_space(memory *store, const firn_records *next, firn_error *error) {
-    space *spaces = realloc(store->spaces, (store->space_count + 1) * sizeof *spaces);
-    char *copy = strdup(next->layout);
-    store->spaces = spaces != NULL ? spaces : store->spaces;
-    if (spaces == NULL || copy == NULL) {
-        free(copy);
-        return firn__fail(error, FIRN_EMEMORY, "out of memory for a namespace");
-    }
-    strcpy(spaces[store->space_count].ns, next->ns);
-    spaces[store->space_count++].layout = copy;
-    return FIRN_OK;
-}
-
-static int make_entry(memory *store, size_t position, const char *ns, const char *key,
-                      firn_error *error) {
-    if (store->count == store->size) {
-        size_t size = store->size == 0 ? 16 : store->size * 2;
-        entry *entries = realloc(store->entries, size * sizeof *entries);
-        if (entries == NULL) {
-            return firn__fail(error, FIRN_EMEMORY, "out of memory for a mark");
-        }
-        store->entries = entries;
+        store->rows = rows;
         store->size = size;
     }
-    memmove(store->entries + position + 1, store->entries + position,
-            (store->count - position) * sizeof(entry));
-    memset(&store->entries[position], 0, sizeof(entry));
-    strcpy(store->entries[position].ns, ns);
-    strcpy(store->entries[position].key, key);
-    store->count++;
-    return FIRN_OK;
+    row *here = &store->rows[position];
+    if (!found) {
+        memmove(here + 1, here, (store->count++ - position) * sizeof *here);
+        memset(here, 0, sizeof *here);
+        strcpy(here->ns, ns);
+        strcpy(here->key, key);
+    }
+    return here;
 }
 
 static int memory_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
@@ -124,35 +92,48 @@ static int memory_begin(void *self, const firn_records *names, firn_verb verb, f
 
 static int memory_read(void *self, firn_records *seen, bool surely, firn_error *error) {
     const memory *store = self;
-    const space *home = find_space(store, seen->ns);
-    const size_t position = find(store, seen->ns, seen->key, &seen->key_known);
+    const size_t home = find_row(store, seen->ns, "", &seen->ns_known);
+    const size_t here = find_row(store, seen->ns, seen->key, &seen->key_known);
     (void)surely, (void)error;
     seen->fresh = seen->known = seen->all_new = true;
-    seen->ns_known = home != NULL;
-    seen->layout = home != NULL ? home->layout : "";
-    seen->mark = seen->key_known ? store->entries[position].mark : (firn_mark){0, 0};
-    seen->note = seen->key_known ? store->entries[position].note : "";
-    seen->own[0] = position;
+    seen->layout = seen->ns_known ? store->rows[home].layout : "";
+    seen->mark = seen->key_known ? store->rows[here].mark : (firn_mark){0, 0};
+    seen->note = seen->key_known ? store->rows[here].note : "";
+    return FIRN_OK;
+}
+
+static int make_space(memory *store, const firn_records *next, firn_error *error) {
+    char *layout = strdup(next->layout);
+    row *home = layout != NULL ? put_row(store, next->ns, "") : NULL;
+    if (home == NULL) {
+        free(layout);
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a namespace");
+    }
+    home->layout = layout;
+    return FIRN_OK;
+}
+
+static int keep_mark(memory *store, const firn_records *next, firn_error *error) {
+    row *here = put_row(store, next->ns, next->key);
+    if (here == NULL) {
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a mark");
+    }
+    here->mark = next->mark;
+    if (next->note != here->note) { /* as after a give back */
+        strncpy(here->note, next->note, sizeof here->note - 1);
+    }
     return FIRN_OK;
 }
 
 static int memory_write(void *self, const firn_records *seen, firn_records *next, int which,
                         firn_verb verb, firn_error *error) {
     memory *store = self;
-    const size_t position = (size_t)seen->own[0];
     int code = firn_driver_point(&store->options, seen, verb, FIRN_POINT_BEFORE, error);
     if (code == FIRN_OK && (which & FIRN_RECORD_NS) != 0 && !seen->ns_known) {
         code = make_space(store, next, error);
     }
     if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
-        code = seen->key_known ? FIRN_OK : make_entry(store, position, next->ns, next->key, error);
-    }
-    if (code == FIRN_OK && (which & FIRN_RECORD_KEY) != 0) {
-        store->entries[position].mark = next->mark;
-        if (next->note != store->entries[position].note) { /* as after a give back */
-            strncpy(store->entries[position].note, next->note,
-                    sizeof store->entries[position].note - 1);
-        }
+        code = keep_mark(store, next, error);
     }
     return code == FIRN_OK
                ? firn_driver_point(&store->options, seen, verb, FIRN_POINT_COMMITTED, error)
@@ -166,28 +147,26 @@ static const char *memory_where(void *self) {
 
 static int memory_list(void *self, const char *ns, firn_visit *visit, void *context,
                        firn_error *error) {
-    memory *store = self;
+    const memory *store = self;
+    const char *layout = "";
     int code = check_alive(store, error);
     for (size_t i = 0; code == FIRN_OK && i < store->count; i++) {
-        const entry *here = &store->entries[i];
-        firn_holding holding = {here->ns, "", here->key, here->note, here->mark, 0};
-        if (ns != NULL && strcmp(ns, here->ns) != 0) {
-            continue;
+        const row *here = &store->rows[i];
+        layout = here->layout != NULL ? here->layout : layout; /* comes before its keys */
+        if (here->layout == NULL && (ns == NULL || strcmp(ns, here->ns) == 0)) {
+            const firn_holding holding = {here->ns, layout, here->key, here->note, here->mark, 0};
+            code = visit(context, &holding);
         }
-        const space *home = find_space(store, here->ns);
-        holding.layout = home != NULL ? home->layout : "";
-        code = visit(context, &holding);
     }
     return code;
 }
 
 static void memory_close(void *self) {
     memory *store = self;
-    for (size_t i = 0; i < store->space_count; i++) {
-        free(store->spaces[i].layout);
+    for (size_t i = 0; i < store->count; i++) {
+        free(store->rows[i].layout);
     }
-    free(store->spaces);
-    free(store->entries);
+    free(store->rows);
     free(store);
 }
 

@@ -18,6 +18,7 @@ static short lie_await(int socket);
 #include "../modules/mysql_foreign.c"
 #include "../modules/mysql_session.c"
 #include "../modules/mysql_talk.c"
+#include "../modules/sql.c"
 
 enum { COLUMNS = READ_COLUMNS, LINES = 4, REPLIES = 2 };
 

@@ -15,6 +15,7 @@ static int lie_poll(const struct pollfd *set);
 #include "../modules/postgres_place.c"
 #include "../modules/postgres_session.c"
 #include "../modules/postgres_taken.c"
+#include "../modules/sql.c"
 
 typedef struct own_session {
     unsigned prepared; /* a bit for each statement */

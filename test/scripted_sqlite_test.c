@@ -206,12 +206,14 @@ static void set_version(int version) {
 static void *driver_handle(void) {
     static const firn_store_options options = {
         .vfs = FAULTY_NAME, .failpoint = fails_between, .wait_ms = 4, .unsafe = true};
+    char url[sizeof place + 20];
     void *self;
     firn_error error;
+    snprintf(url, sizeof url, "sqlite:%s", in_place("firn.db"));
     power_returns();
     const bool before = faults;
     faults = false;
-    if (plain_driver.open(&self, in_place("firn.db"), &options, &error) != FIRN_OK) {
+    if (plain_driver.open(&self, url, &options, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
     faults = before;
@@ -350,6 +352,9 @@ static int tells_read(void *self, firn_records *seen, bool surely, firn_error *e
 
 static int tells_write(void *self, const firn_records *seen, firn_records *next, int which,
                        firn_verb verb, firn_error *error) {
+    if (verb == FIRN_VERB_GIVE_BACK && (which & FIRN_RECORD_KEY) != 0) {
+        assert_string_equal(next->note, "a client"); /* of the reservation; it stays */
+    }
     if ((which & FIRN_RECORD_KEY) != 0) {
         scripted_raise(scripted_index(space_names, next->ns), next->mark.high);
     }
@@ -363,6 +368,7 @@ static int tells_write(void *self, const firn_records *seen, firn_records *next,
 static int tells_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
     scripted_disturb();
     power_returns();
+    assert_int_equal(module_insiders(), verbs); /* each verb that ended has left */
     verbs++;
     const int code = sqlite_prologue(self, names, verb, error);
     verbs -= code != FIRN_OK;
@@ -373,6 +379,13 @@ static int tells_end(void *self, int code) {
     const int after = sqlite_end(self, code);
     verbs--;
     return after;
+}
+
+/* Closing copies the log into the database. */
+static void tells_close(void *self) {
+    verbs++;
+    sqlite_close(self);
+    verbs--;
 }
 
 const firn_driver firn_store_driver = {
@@ -389,7 +402,7 @@ const firn_driver firn_store_driver = {
     .end = tells_end,
     .where = sqlite_where,
     .list = sqlite_list,
-    .close = sqlite_close,
+    .close = tells_close,
 };
 
 /* ---- checks ---------------------------------------------------------------------------------- */
