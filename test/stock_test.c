@@ -269,7 +269,7 @@ static void integers_end_at_the_end(void **state) {
     ended(segment);
 }
 
-/* The block in hand, of another process, goes on after it. */
+/* The block in hand, of another process, ends later. */
 static void an_end_counts_in_the_reserve_too(void **state) {
     (void)state;
     firn_segment *other = integers(), *segment = integers_of(file, "end=50");
