@@ -51,6 +51,27 @@ give_back() {
 check "a reserve of an hour is filled" "$FIRN" new snowflake $hour mode=window
 check "it lasts for nearly an hour" test "$(held hour.db | jq -s '[.[].left_s] | min')" -ge 3000
 same "a person reads the same" 2 "$("$FIRN" reserve "reserve_path=$TMPDIR/hour.db" | grep -c '^hour ')"
+# Others at the file: a process that locks it, and another user.
+mkfifo "$TMPDIR/hold"
+python3 -c 'import sqlite3, sys
+sqlite3.connect(sys.argv[1], isolation_level=None).execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()' "$TMPDIR/hour.db" <"$TMPDIR/hold" >"$TMPDIR/locked" &
+exec 7>"$TMPDIR/hold"
+check "another process locks the file" await grep -q locked "$TMPDIR/locked"
+same "what is in hand is still listed" 2 "$(held hour.db | wc -l)"
+exec 7>&-
+wait $!
+as_nobody() {
+    setpriv --reuid "$(id -u nobody)" --regid "$(id -g nobody)" --clear-groups "$@"
+}
+chmod 755 "$TMPDIR"
+if [ "$(id -u)" = 0 ] && as_nobody "$FIRN" --version >"$TMPDIR/nobody" 2>&1 && as_nobody test -x "$TMPDIR"; then
+    as_nobody "$FIRN" reserve "reserve_path=$TMPDIR/hour.db" >"$TMPDIR/nobody" 2>&1
+    same "another user is refused, with what to do" "3 1" "$? $(grep -c 'give that the group and mode' "$TMPDIR/nobody")"
+else
+    skip "another user is refused, with what to do" "needs root, and folders that everybody reaches"
+fi
 test/engine halt "$engine"
 give_back >"$TMPDIR/back"
 same "without the store nothing is given back" "3 2" "$? $(held hour.db | wc -l)"
