@@ -51,10 +51,7 @@ static uint64_t load_big(const uint8_t bytes[8]) {
     return be64toh(number);
 }
 
-static void xor_into(uint8_t bytes[8], uint64_t number) {
-    number = htobe64(load_big(bytes) ^ number);
-    memcpy(bytes, &number, 8);
-}
+typedef uint64_t word_pair __attribute__((vector_size(AES_BLOCK)));
 
 static uint64_t modulo_power(const ff1_cipher *c, uint64_t number, uint64_t power) {
     return c->binary ? number & (power - 1) : number % power;
@@ -77,11 +74,15 @@ static bool do_round(const ff1_cipher *c, uint8_t (*blocks)[AES_BLOCK], uint8_t 
                      firn_halves *numbers, size_t count, bool back) {
     const uint64_t power = c->power[i % 2];
     uint8_t last[AES_BLOCK];
+    uint64_t first_half;
     memcpy(last, c->last, AES_BLOCK);
     last[AES_BLOCK - 1 - c->b] ^= i;
-    for (size_t n = 0; n < count; n++) {
-        memcpy(blocks[n], last, AES_BLOCK);
-        xor_into(blocks[n] + AES_BLOCK - 8, back ? numbers[n].first : numbers[n].second);
+    memcpy(&first_half, last, sizeof first_half);
+    const uint64_t second_half = load_big(last + AES_BLOCK - 8);
+    for (size_t n = 0; n < count; n++) { /* in one store, which AES can read at once */
+        const uint64_t kept = back ? numbers[n].first : numbers[n].second;
+        const word_pair block = {first_half, htobe64(second_half ^ kept)};
+        memcpy(blocks[n], &block, AES_BLOCK);
     }
     if (!encrypt_blocks(c, blocks, count)) {
         return false;
@@ -99,18 +100,34 @@ static int failed(firn_error *error) {
     return module_fail(error, FIRN_ESYSTEM, "libcrypto gives no AES-128: install OpenSSL's own");
 }
 
-static int do_rounds(const ff1_cipher *c, firn_halves *numbers, size_t count, bool back,
-                     firn_error *error) {
+/* Erases the blocks. */
+static bool do_batch(const ff1_cipher *c, uint8_t (*blocks)[AES_BLOCK], firn_halves *numbers,
+                     size_t count, bool back) {
+    bool good = true;
+    for (uint8_t i = 0; good && i < FF1_ROUNDS; i++) {
+        const uint8_t round = back ? (uint8_t)(FF1_ROUNDS - 1 - i) : i;
+        good = do_round(c, blocks, round, numbers, count, back);
+    }
+    OPENSSL_cleanse(blocks, count * AES_BLOCK);
+    return good;
+}
+
+static bool do_many(const ff1_cipher *c, firn_halves *numbers, size_t count, bool back) {
     uint8_t blocks[FF1_BATCH][AES_BLOCK];
     bool good = true;
     for (size_t done = 0, size; good && done < count; done += size) {
         size = count - done < FF1_BATCH ? count - done : FF1_BATCH;
-        for (uint8_t i = 0; good && i < FF1_ROUNDS; i++) {
-            const uint8_t round = back ? (uint8_t)(FF1_ROUNDS - 1 - i) : i;
-            good = do_round(c, blocks, round, numbers + done, size, back);
-        }
+        good = do_batch(c, blocks, numbers + done, size, back);
     }
-    OPENSSL_cleanse(blocks, (count < FF1_BATCH ? count : FF1_BATCH) * AES_BLOCK);
+    return good;
+}
+
+/* One number needs no room for many, which the compiler would write zeros to. */
+static int do_rounds(const ff1_cipher *c, firn_halves *numbers, size_t count, bool back,
+                     firn_error *error) {
+    uint8_t block[1][AES_BLOCK];
+    const bool good =
+        count == 1 ? do_batch(c, block, numbers, 1, back) : do_many(c, numbers, count, back);
     return good ? FIRN_OK : failed(error);
 }
 

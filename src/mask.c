@@ -164,10 +164,23 @@ static size_t count_alike(const firn_mask *mask, const firn_id *ids, size_t coun
     return alike;
 }
 
-static int permute_all(const firn_mask *mask, const firn__mask_own *own, bool back, firn_id *out,
-                       const firn_id *ids, size_t count, firn_error *error) {
+/* At most as many IDs of one key as `halves` has room for. */
+static int permute_some(const firn_mask *mask, const firn__mask_own *own, bool back, firn_id *out,
+                        const firn_id *ids, size_t count, firn_halves *halves, firn_error *error) {
     const uint32_t version = back ? (uint32_t)mask->version : masked_version(mask);
     const uint64_t number = mask->is_uuid8 && !back ? (uint64_t)own->number : 0;
+    for (size_t i = 0; i < count; i++) {
+        halves[i] = split_bits(mask, &ids[i]);
+    }
+    int code = permute(own, halves, count, back, error);
+    for (size_t i = 0; code == FIRN_OK && i < count; i++) {
+        out[i] = join_bits(mask, halves[i], number, version);
+    }
+    return code;
+}
+
+static int permute_many(const firn_mask *mask, const firn__mask_own *own, bool back, firn_id *out,
+                        const firn_id *ids, size_t count, firn_error *error) {
     firn_halves halves[BATCH];
     int code = FIRN_OK;
     for (size_t done = 0, size; code == FIRN_OK && done < count; done += size) {
@@ -176,15 +189,20 @@ static int permute_all(const firn_mask *mask, const firn__mask_own *own, bool ba
             size = count_alike(mask, ids + done, size);
             own = key_numbered(mask, carried_number(mask, &ids[done]));
         }
-        for (size_t i = 0; i < size; i++) {
-            halves[i] = split_bits(mask, &ids[done + i]);
-        }
-        code = permute(own, halves, size, back, error);
-        for (size_t i = 0; code == FIRN_OK && i < size; i++) {
-            out[done + i] = join_bits(mask, halves[i], number, version);
-        }
+        code = permute_some(mask, own, back, out + done, ids + done, size, halves, error);
     }
     return code;
+}
+
+/* One ID needs no room for many, which the compiler would write zeros to. */
+static int permute_all(const firn_mask *mask, const firn__mask_own *own, bool back, firn_id *out,
+                       const firn_id *ids, size_t count, firn_error *error) {
+    firn_halves halves[1];
+    if (count != 1) {
+        return permute_many(mask, own, back, out, ids, count, error);
+    }
+    own = mask->is_uuid8 && back ? key_numbered(mask, carried_number(mask, ids)) : own;
+    return permute_some(mask, own, back, out, ids, 1, halves, error);
 }
 
 /* UUIDv47, in both directions: the changed bits do not go into what changes them. */

@@ -20,7 +20,8 @@ enum { BENCH_REPEATS = 21, BENCH_PROCESSES_MAX = 100 }; /* rounds of work that t
 typedef struct bench_api {
 #define BENCH_FUNCTIONS(X)                                                                         \
     X(open_with)                                                                                   \
-    X(close) X(gen_status) X(gen_scheme) X(next) X(next_n) X(next_u64) X(format) X(parse) X(guess)
+    X(close) X(gen_status) X(gen_scheme) X(next) X(next_n) X(next_u64) X(format) X(parse) X(guess) \
+    X(mask_open) X(mask_apply) X(mask_write) X(mask_close)
 #define BENCH_X(name) __typeof__(&firn_##name) name;
     BENCH_FUNCTIONS(BENCH_X)
 #undef BENCH_X
@@ -176,6 +177,10 @@ bool bench_read(bench_run *run);
 bool bench_guess(bench_run *run); /* `scheme` is the text */
 bool bench_libc_write(bench_run *run);
 bool bench_libc_read(bench_run *run);
+/* masks.c: `scheme` has the keys of a mask */
+bool bench_mask_one(bench_run *run);
+bool bench_mask_many(bench_run *run);
+bool bench_mask_text(bench_run *run);
 /* libuuid.c: `scheme` is a function */
 bool bench_libuuid(bench_run *run);
 bool bench_libuuid_daemon(bench_run *run);

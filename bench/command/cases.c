@@ -97,6 +97,14 @@ const bench_case bench_cases[] = {
     OWN("guess", "guess-decimal", bench_guess, "1850000000000000000", "", 500),
     OWN("guess", "guess-word", bench_guess, "a few words", "", 500),
 
+    /* masks */
+    OWN("masks", "mask-uuid", bench_mask_one, "name=a width=uuid", "", 300),
+    OWN("masks", "mask-uuid-bulk", bench_mask_many, "name=a width=uuid", "", 35),
+    OWN("masks", "mask-uuid8-bulk", bench_mask_many, "name=a width=uuid8", "", 35),
+    OWN("masks", "mask-uuid47", bench_mask_one, "name=a width=uuid47", "", 0),
+    OWN("masks", "mask-text", bench_mask_text, "name=a as=base58 mac=0", "", 0),
+    OWN("masks", "mask-text-mac", bench_mask_text, "name=a as=base58", "", 0),
+
     /* processes */
     OWN("processes", "process", bench_process, "", "", 0),
     PEER("processes", "process", "uuidgen", bench_process, NULL, NULL, 0.75, 0),
