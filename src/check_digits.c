@@ -52,10 +52,6 @@ static uint32_t mod97_of(const char *text, size_t length) {
     return 98 - rest * 100 % 97;
 }
 
-size_t firn__check_width(int check) {
-    return check == FIRN__CHECK_NONE ? 0 : check == FIRN__CHECK_MOD97 ? 2 : 1;
-}
-
 uint32_t firn__check_of(int check, const char *text, size_t length) {
     switch (check) {
     case FIRN__CHECK_DAMM:

@@ -10,8 +10,6 @@
 
 enum firn__check { FIRN__CHECK_NONE, FIRN__CHECK_DAMM, FIRN__CHECK_LUHN, FIRN__CHECK_MOD97 };
 
-/* How many digits a check has: 0, 1, 1, 2. */
-size_t firn__check_width(int check);
 /* The check digits of a text, as a number. Other characters than digits do not count, except that
  * letters count for MOD 97-10: A or a is 10, Z or z 35. */
 uint32_t firn__check_of(int check, const char *text, size_t length);

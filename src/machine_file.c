@@ -244,12 +244,6 @@ static const char *ceiling_where(void *self) {
     return machine->driver->where(machine->file);
 }
 
-static int ceiling_list(void *self, const char *ns, firn_visit *visit, void *context,
-                        firn_error *error) {
-    const firn__machine *machine = self;
-    return machine->driver->list(machine->file, ns, visit, context, error);
-}
-
 static void ceiling_close(void *self) {
     const firn__machine *machine = self;
     machine->driver->close(machine->file);
@@ -265,7 +259,6 @@ static const firn_driver ceiling_driver = {.version = FIRN_DRIVER_VERSION,
                                            .confirm = ceiling_confirm,
                                            .end = ceiling_end,
                                            .where = ceiling_where,
-                                           .list = ceiling_list,
                                            .close = ceiling_close};
 
 /* ---- open ------------------------------------------------------------------------------------ */
@@ -304,7 +297,8 @@ static void renew_instance(void *life) {
     atomic_store_explicit(&((firn__machine_life *)life)->instance, 0, memory_order_seq_cst);
 }
 
-/* Of a file, its absolute path: a relative one names another file in another folder. */
+/* Of a file, its absolute path: a relative one names another file in another folder. While the file
+ * is away, the path as it was given. */
 static const char *settle_url(char settled[PATH_MAX], const char *url) {
     char path[FIRN__STORE_URL_SIZE];
     if (strncmp(url, "sqlite:", 7) != 0) {
@@ -315,7 +309,10 @@ static const char *settle_url(char settled[PATH_MAX], const char *url) {
     if (keys != NULL) {
         *keys = '\0';
     }
-    return realpath(path, settled) != NULL ? settled : url;
+    if (realpath(path, settled) == NULL) {
+        snprintf(settled, PATH_MAX, "%.*s", PATH_MAX - 1, path);
+    }
+    return settled;
 }
 
 /* Two stores have two reserves in one file, and two names of one store too: their nodes differ. */

@@ -132,7 +132,7 @@ static char tls_url[400], certificates[] = "/tmp/firn-calls-redis-XXXXXX";
 static void prepare_tls(const test_engine *engine) {
     snprintf(tls_url, sizeof tls_url,
              "rediss://127.0.0.1:%d?prefix=s&ca=%s/ca.pem&cert=%s/client.pem&key=%s/client.key",
-             engine_port(engine, 2), certificates, certificates, certificates);
+             engine_spare_port(engine, 1), certificates, certificates, certificates);
 }
 
 static const calls_scenario scenarios[] = {

@@ -174,6 +174,10 @@ else
     alone=$("$TMPDIR/alone/bin/firn" pack order number=1 --key-file "$good" 2>&1)
     same "a missing module is reported with what to do" "6 1" \
         "$("$TMPDIR/alone/bin/firn" pack order number=1 --key-file "$good" >/dev/null 2>&1; echo $?) $(printf '%s\n' "$alone" | grep -c 'module ff1, which is not installed in .*, or in firn.s source run ./run all, then make install')"
+    for store in redis sqlite; do
+        check "so is the module of $store" sh -c "\"\$0\" new snowflake --store \"\$1\" 2>&1 | grep -q 'the module for $store is not installed in .*: install the package libfirn-'" \
+            "$TMPDIR/alone/bin/firn" "$store:$TMPDIR/none"
+    done
     printf 'no library' >"$TMPDIR/alone/lib/firn/ff1.so"
     alone=$("$TMPDIR/alone/bin/firn" pack order number=1 --key-file "$good" 2>&1)
     check "a module that cannot be loaded is reported too" sh -c "printf '%s' \"\$1\" | grep -q 'module ff1, which cannot be loaded: .*: install what it needs'" sh "$alone"

@@ -93,11 +93,11 @@ __attribute__((unused)) static test_engine *engine_of(const char *kind, int numb
     return engine->status == 0 ? engine : NULL;
 }
 
-/* Its first port is in its URL. A test may start other programs at the others (test/engine). */
-__attribute__((unused)) static int engine_port(const test_engine *engine, int nth) {
-    char path[sizeof engine->folder + 8];
+/* Another port than the engine uses, 1 to 3: a test may start other programs there (test/engine). */
+__attribute__((unused)) static int engine_spare_port(const test_engine *engine, int nth) {
+    char path[sizeof engine->folder + 10];
     int port = 0;
-    snprintf(path, sizeof path, "%s/port", engine->folder);
+    snprintf(path, sizeof path, "%s/spare", engine->folder);
     FILE *ports = fopen(path, "re");
     while (ports != NULL && nth-- > 0 && fscanf(ports, "%d", &port) == 1) {
     }

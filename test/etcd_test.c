@@ -448,7 +448,7 @@ static void by_tls(void **state) {
     assert_non_null(mkdtemp(folder));
     assert_true(make_certificates(folder));
     test_engine *engine = needed("etcd", 3, "");
-    int plain = url_port(engine->url), port = engine_port(engine, 3);
+    int plain = url_port(engine->url), port = engine_spare_port(engine, 1);
     assert_true(run("printf '%%s\\n' --listen-client-urls http://127.0.0.1:%d,https://127.0.0.1:%d"
                     " --cert-file %s/server.pem --key-file %s/server.key"
                     " --trusted-ca-file %s/ca.pem --client-cert-auth >'%s/options'",

@@ -327,6 +327,19 @@ static void a_sleep_has_its_bound(void **state) {
     closed(gen);
 }
 
+static void keys_have_their_bounds(void **state) {
+    (void)state;
+    char keys[5000] = "node=1";
+    memset(keys + 6, ' ', sizeof keys - 7);
+    refused("snowflake", keys, FIRN_EUSAGE, "the keys have 4999 characters: write at most");
+    closed(opened("snowflake", "max_lead=2.5s window=1.50s"));
+    closed(opened("snowflake", "max_lead=1.0020000000s"));
+    refused("snowflake", "max_lead=2.5ns", FIRN_EUSAGE, "max_lead");
+    refused("snowflake", "max_lead=0.0000001s", FIRN_EUSAGE, "max_lead");
+    refused("snowflake", "max_lead=2.s", FIRN_EUSAGE, "max_lead");
+    refused("snowflake", "max_lead=9223372036854775807.9min", FIRN_ERANGE, "max_lead");
+}
+
 static void full_fail_never_borrows(void **state) {
     (void)state;
     firn_gen *gen = opened("snowflake", "full=fail");
@@ -1295,6 +1308,7 @@ int main(void) {
         TEST("max_count is what one call can issue, and no more", max_count_is_exact),
         TEST("a full tick is slept through where full=wait", a_full_tick_is_slept_through),
         TEST("a sleep ends at max_wait", a_sleep_has_its_bound),
+        TEST("keys have their bounds", keys_have_their_bounds),
         TEST("full=fail never borrows", full_fail_never_borrows),
         TEST("exactly n IDs or none", exactly_n_or_none),
         TEST("counters issue exactly n IDs or none", counters_issue_exactly_n_or_none),

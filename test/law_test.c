@@ -579,6 +579,19 @@ static void what_a_refusal_of_another_layout_says(void **state) {
          "namespace a has reach=15s, not reach=10min: leave reach out"},
         {"x", "xy" FIRN__LONG_REACH, /* the fields differ, too */
          "namespace a has layout 'x', not 'xy reach=10min': use another ns= for this one"},
+        {"claim=00..9 x", "x", /* firn writes no such nodes, so this is a layout */
+         "namespace a has layout 'claim=00..9 x', not 'x': use another ns= for this one"},
+        {"claim=18446744073709551616..9 x", "x",
+         "namespace a has layout 'claim=18446744073709551616..9 x', not 'x': use another ns= for "
+         "this one"},
+        {"claim=9..8 x", "x",
+         "namespace a has layout 'claim=9..8 x', not 'x': use another ns= for this one"},
+        {"claim=8.9 x", "x",
+         "namespace a has layout 'claim=8.9 x', not 'x': use another ns= for this one"},
+        {"claim=8..9x", "x",
+         "namespace a has layout 'claim=8..9x', not 'x': use another ns= for this one"},
+        {"claim=8.. x", "x",
+         "namespace a has layout 'claim=8.. x', not 'x': use another ns= for this one"},
         {"claim=0..9 x", "y" FIRN__LONG_REACH,
          "namespace a has layout 'x', not 'y reach=10min': use another ns= for this one"},
         {"claim=0..9 x", "x",

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,6 +30,8 @@ int statx(int at, const char *restrict path, int flags, unsigned mask, struct st
 /* ---- the shared store ------------------------------------------------------------------------ */
 
 static bool same_inode;    /* a clone of the disk: inode and birth are equal */
+static bool no_inode;      /* the file cannot be looked at */
+static bool no_machine_id; /* in no place */
 static bool away, unheard; /* unheard: the replies of refills are lost */
 static int told;           /* give backs */
 static int answers;        /* reservations until it goes away; 0: no bound */
@@ -36,12 +39,22 @@ static void (*at_give_back)(void), (*at_reserve)(void);
 
 /* In place of the C library's, for the file of the reserve. */
 int statx(int at, const char *restrict path, int flags, unsigned mask, struct statx *restrict out) {
+    if (no_inode && mask == (STATX_INO | STATX_BTIME)) {
+        errno = EACCES;
+        return -1;
+    }
     const int code = (int)syscall(SYS_statx, at, path, flags, mask, out);
     if (same_inode && mask == (STATX_INO | STATX_BTIME)) {
         out->stx_ino = 1;
         out->stx_mask &= ~STATX_BTIME;
     }
     return code;
+}
+
+FILE *__real_fopen64(const char *path, const char *how);
+FILE *__wrap_fopen64(const char *path, const char *how);
+FILE *__wrap_fopen64(const char *path, const char *how) {
+    return no_machine_id && strstr(path, "machine-id") != NULL ? NULL : __real_fopen64(path, how);
 }
 
 static int refuse_away(firn_error *error) {
@@ -105,7 +118,7 @@ static uint64_t *ids; /* everything that was issued */
 static size_t issued, room;
 
 static int begin_world(void **state) {
-    away = unheard = same_inode = false;
+    away = unheard = same_inode = no_inode = no_machine_id = false;
     told = answers = 0;
     at_give_back = at_reserve = NULL;
     issued = 0;
@@ -1863,135 +1876,210 @@ static void an_older_copy_gives_back_no_window(void **state) {
     }
 }
 
-/* ---- random lives ---------------------------------------------------------------------------- */
+/* ---- a store that is away when it is opened -------------------------------------------------- */
 
-/* Ticks of a second, and few nodes: two holders of one node issue the same IDs. */
-#define LIFE_LAYOUT "time:32/s@@2024-01-01 node:3 sequence:3"
-#define LIFE_KEYS   "ns=r reach=1h reserve=2min reserve_nodes=2 unsafe=1 max_wait=0 reserve_path=%s"
-enum { MACHINES = 3, PROCESSES = 3, LIFE_STEPS = 600 };
-
-typedef struct life {
-    uint64_t seed;
-    char path[MACHINES][400];
-    firn_gen *gen[MACHINES + 1][PROCESSES]; /* the last ones have no reserve */
-    size_t copies;
-} life;
-
-static uint64_t draw(life *self, uint64_t below) {
-    self->seed ^= self->seed << 13;
-    self->seed ^= self->seed >> 7;
-    self->seed ^= self->seed << 17;
-    return (self->seed >> 11) % below;
+static int open_at(firn_gen **gen, const char *url_of, const char *keys, firn_error *error) {
+    const firn_config config = {.size = sizeof config,
+                                .scheme = LAYOUT,
+                                .keys = keys,
+                                .store_url = url_of,
+                                .clock = &world.hands,
+                                .entropy = &world.entropy,
+                                .notice = hear,
+                                .note = "test"};
+    return firn_open_with(gen, &config, error);
 }
 
-static void begin_one(life *self, size_t m, size_t p) {
-    char keys[900] = "ns=r reach=1h unsafe=1 max_wait=0";
-    if (m < MACHINES) {
-        snprintf(keys, sizeof keys, LIFE_KEYS, self->path[m]);
-    }
-    if (try_open(&self->gen[m][p], LIFE_LAYOUT, keys, false, NULL) != FIRN_OK) {
-        self->gen[m][p] = NULL;
-    }
-}
-
-static void end_one(life *self, size_t m, size_t p, bool killed) {
-    if (self->gen[m][p] != NULL && killed) {
-        kill_process(self->gen[m][p]);
-    } else if (self->gen[m][p] != NULL) {
-        (void)firn_close(self->gen[m][p], NULL);
-    }
-    self->gen[m][p] = NULL;
-}
-
-/* The disk of a machine is copied to another one, whose processes have ended. The store is there when
- * that begins, so it notices. */
-static void copy_disk(life *self, size_t from, size_t to) {
-    char name[40], copy[400];
-    for (size_t p = 0; p < PROCESSES; p++) {
-        end_one(self, to, p, true);
-    }
-    snprintf(name, sizeof name, "copy%zu.db", self->copies++);
-    strcpy(file, self->path[from]);
-    copy_file(copy, name);
-    strcpy(self->path[to], copy);
-    begin_one(self, to, 0);
-}
-
-static void restart_machine(life *self, size_t m) {
-    for (size_t p = 0; p < PROCESSES; p++) {
-        if (self->gen[m][p] != NULL && p == 0) {
-            bind_elsewhere(self->gen[m][p]);
-        }
-        end_one(self, m, p, true);
-    }
-}
-
-/* The time of an ID is at most a window's rest older than the call, and max_lead ahead. */
-static void check_time(const firn_gen *gen, uint64_t id) {
-    const firn_time now = present(&world.clock);
-    firn_time time;
-    firn_scheme_time(&gen->scheme, id >> 6, &time);
-    const int64_t off_ns = firn__time_since(&time, &now);
-    assert_in_range(off_ns + 2 * SECOND, 0, 4 * SECOND);
-}
-
-static void live_on(life *self) {
-    const size_t m = draw(self, MACHINES + 1), p = draw(self, PROCESSES);
-    const uint64_t what = draw(self, 100);
-    firn_gen **gen = &self->gen[m][p];
-    pass(&world.clock, what < 2 ? 100 * SECOND : (int64_t)draw(self, 4000) * 1000000);
-    if (draw(self, 12) == 0) {
-        away = draw(self, 3) == 0;
-        unheard = !away && draw(self, 4) == 0;
-        answers = draw(self, 6) == 0 ? (int)draw(self, 4) + 1 : 0;
-    }
-    if (*gen == NULL) {
-        begin_one(self, m, p);
-    } else if (what < 6) {
-        end_one(self, m, p, what < 3);
-    } else if (what < 10 && m < MACHINES) {
-        (void)firn_reserve_give_back(*gen, NULL);
-    } else if (what < 12 && m < MACHINES) {
-        restart_machine(self, m);
-    } else if (what == 12 && m < MACHINES && !away) {
-        unheard = false;
-        answers = 0;
-        copy_disk(self, m, (m + 1) % MACHINES);
-    }
-    for (size_t i = 0; i < (MACHINES + 1) * PROCESSES; i++) {
-        firn_gen *each = self->gen[i / PROCESSES][i % PROCESSES];
-        if (each != NULL && take(each, NULL) == FIRN_OK) {
-            check_time(each, ids[issued - 1]);
-        }
-    }
-}
-
-static void random_lives_repeat_nothing(void **state) {
+static void a_store_that_was_away_at_open_comes_back(void **state) {
     (void)state;
-    const char *given = getenv("SEEDS"), *short_form = getenv("TEST_SHORT");
-    const uint64_t seeds = given != NULL ? strtoull(given, NULL, 10) : short_form != NULL ? 4 : 12;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
-        void *again = NULL;
-        life self = {.seed = seed * UINT64_C(0x9e3779b97f4a7c15)};
-        if (seed > 1) {
-            end_world(&again);
-            begin_world(&again);
-        }
-        for (size_t m = 0; m < MACHINES; m++) {
-            snprintf(self.path[m], sizeof self.path[m], "%s/machine%zu.db", folder, m);
-        }
-        for (int i = 0; i < LIFE_STEPS; i++) {
-            live_on(&self);
-        }
-        print_message("# seed %" PRIu64 ": %zu IDs, %d give backs, %zu copies\n", seed, issued,
-                      told, self.copies);
-        nothing_twice();
-        for (size_t m = 0; m <= MACHINES; m++) {
-            for (size_t p = 0; p < PROCESSES; p++) {
-                end_one(&self, m, p, true);
+    char here[500], gone[500], place[600], keys[900];
+    firn_gen *gen = NULL, *other = NULL;
+    snprintf(here, sizeof here, "%s/here", folder);
+    snprintf(gone, sizeof gone, "%s/gone", folder);
+    snprintf(place, sizeof place, "sqlite:%s/shared.db?create=yes", here);
+    snprintf(keys, sizeof keys, KEYS " reserve_path=%s", file);
+    firn_store_close(store_at(place));
+    *strchr(place, '?') = '\0'; /* from here on it is not made again */
+    assert_int_equal(open_at(&gen, place, keys, NULL), FIRN_OK);
+    takes(gen);
+    kill_process(gen);
+    assert_int_equal(rename(here, gone), 0);
+    assert_int_equal(open_at(&gen, place, keys, NULL), FIRN_OK);
+    takes(gen);
+    pass(&world.clock, 11 * SECOND); /* the window of the first process is over */
+    assert_int_equal(open_at(&other, place, keys, NULL), FIRN_OK); /* and does not ask for it */
+    takes(other);
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_ESTORE);
+    assert_int_equal(rename(gone, here), 0);
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    pass(&world.clock, 11 * SECOND);
+    takes(other);
+    nothing_twice();
+    closed(gen);
+    closed(other);
+}
+
+static int count_holding(void *context, const firn_holding *holding) {
+    (void)holding;
+    ++*(int *)context;
+    return FIRN_OK;
+}
+
+/* Each verb opens the store, or says that it cannot. */
+static void each_verb_opens_a_store_that_was_away(void **state) {
+    (void)state;
+    enum { RESERVE, GIVE_BACK, LIST, OTHERS, NOW, KNOWN, RELABEL, VERBS };
+    for (int verb = 0; verb < VERBS; verb++) {
+        char here[500], place[600];
+        const firn_store_options options = {.unsafe = true};
+        const firn_request request = {
+            .ns = "ns", .layout = LAYOUT, .key = "1", .count = 10, .latest = 5, .grant = 3};
+        const firn_mark mine = {10, 5};
+        const firn_relabel change = {"ns", NULL, "closed (moved to x): " LAYOUT, 0, false};
+        firn_store *store;
+        firn_time time;
+        firn_records seen;
+        firn_error error;
+        firn_mark held;
+        int64_t floor, first;
+        int holdings = 0;
+        snprintf(here, sizeof here, "%s/v%d", folder, verb);
+        snprintf(place, sizeof place, "sqlite:%s/s.db", here);
+        assert_int_equal(firn__store_open_later(&store, place, &options, NULL), FIRN_OK);
+        firn__store_forget(store, "ns", "1"); /* a store that is away remembers nothing */
+        for (int there = 0; there < 2; there++) {
+            const int code =
+                verb == RESERVE     ? firn_store_reserve(store, &request, &first, &held, &error)
+                : verb == GIVE_BACK ? firn_store_give_back(store, "ns", "1", &mine, 5, &error)
+                : verb == OTHERS    ? firn_store_others(store, count_holding, &holdings, &error)
+                : verb == LIST      ? firn_store_list(store, NULL, count_holding, &holdings, &error)
+                : verb == NOW       ? firn_store_now(store, &time, &error)
+                : verb == KNOWN     ? firn__store_known(store, "ns", "1", &seen, &error)
+                                    : firn_store_relabel(store, &change, &floor, &error);
+            if (there == 0) {
+                assert_int_equal(code, FIRN_ESTORE);
+                strcat(place, "?create=yes");
+                firn_store_close(store_at(place));
+            } else { /* the store answers */
+                assert_int_equal(code, verb == GIVE_BACK ? FIRN_EBUSY
+                                       : verb == NOW     ? FIRN_ESYSTEM
+                                                         : FIRN_OK);
             }
         }
+        firn_store_close(store);
     }
+    firn_store *store = NULL;
+    firn_error error;
+    const firn_store_options options = {.unsafe = true};
+    assert_int_equal(firn__store_open_later(&store, "nothing:x", &options, &error), FIRN_EUSAGE);
+    assert_int_equal(firn__store_open_later(&store, "", &options, &error), FIRN_EUSAGE);
+    assert_null(store);
+}
+
+static void a_store_of_a_program_names_no_others(void **state) {
+    (void)state;
+    int holdings = 0;
+    assert_int_equal(firn_store_others(world.store, count_holding, &holdings, NULL), FIRN_OK);
+    assert_int_equal(holdings, 0);
+}
+
+/* ---- where the file is ----------------------------------------------------------------------- */
+
+/* A copy is not noticed then by its machine, and by its file as ever. */
+static void a_machine_may_have_no_number(void **state) {
+    (void)state;
+    char copy[400];
+    no_machine_id = true;
+    firn_gen *gen = process();
+    assert_non_null(strstr(world.notice, "this machine has no /etc/machine-id"));
+    takes(gen);
+    copy_file(copy, "copy.db");
+    away = true;
+    denied_process(copy, "", FIRN_ESTORE, "is a copy, and the store is away");
+    closed(gen);
+}
+
+static void a_file_that_cannot_be_looked_at_is_a_copy(void **state) {
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    closed(gen);
+    pass(&world.clock, 11 * SECOND);
+    away = no_inode = true;
+    denied_process(file, "", FIRN_ESTORE, "is a copy, and the store is away");
+}
+
+/* Both copies of a process may settle what was pending, so neither sends it as its own. */
+static void a_renewed_identity_is_another_sender(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    pass(&world.clock, 70 * SECOND);
+    refill_unheard(gen, key);
+    const firn__pending pending = pending_of(gen, key);
+    assert_true(pending.grant != 0);
+    firn_renew_identity();
+    refill_of(gen, key, FIRN_EWINDOW); /* another sender's refill is under way */
+    assert_true(pending_of(gen, key).grant == pending.grant);
+    pass(&world.clock, 16 * SECOND);
+    refill_of(gen, key, FIRN_OK);
+    assert_true(pending_of(gen, key).grant != pending.grant);
+    takes(gen);
+    nothing_twice();
+    kill_process(gen);
+}
+
+static void a_reserve_has_a_place(void **state) {
+    (void)state;
+    char long_path[5000], path[600];
+    firn_error error;
+    firn_gen *gen = NULL;
+    int holdings = 0;
+    setenv("XDG_STATE_HOME", folder, 1);
+    assert_int_equal(firn_reserve_list(NULL, count_holding, &holdings, &error), FIRN_OK);
+    assert_int_equal(holdings, 0); /* there is no file yet */
+    assert_int_equal(try_open(&gen, LAYOUT, KEYS, false, &error), FIRN_OK);
+    takes(gen);
+    snprintf(path, sizeof path, "%s/firn/reserve.db", folder);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(firn_reserve_list(NULL, count_holding, &holdings, &error), FIRN_OK);
+    assert_true(holdings > 0);
+    closed(gen);
+    memset(long_path, 'x', sizeof long_path - 1);
+    long_path[0] = '/';
+    long_path[sizeof long_path - 1] = '\0';
+    assert_int_equal(firn_reserve_list(long_path, count_holding, NULL, &error), FIRN_ERANGE);
+    error_text(&error, FIRN_ERANGE, "is too long: set a shorter one");
+    assert_int_equal(firn_reserve_list("/nonexistent", count_holding, NULL, &error), FIRN_ESTORE);
+    error_text(&error, FIRN_ESTORE, "set reserve_path");
+    snprintf(path, sizeof path, "%s/no.db", folder);
+    FILE *other = fopen(path, "w");
+    assert_non_null(other);
+    fprintf(other, "%01000d\n", 0);
+    fclose(other);
+    assert_int_equal(firn_reserve_list(path, count_holding, NULL, &error), FIRN_ESTORE);
+    denied_process(path, "", FIRN_ESTORE, "no.db");
+    unsetenv("XDG_STATE_HOME");
+}
+
+static void shared_memory_holds_no_reserve(void **state) {
+    (void)state;
+    char keys[900];
+    firn_error error;
+    firn_gen *gen = NULL;
+    void *memory = aligned_alloc(4096, (firn_shared_size() + 4095) / 4096 * 4096);
+    assert_non_null(memory);
+    memset(memory, 0, firn_shared_size());
+    snprintf(keys, sizeof keys, KEYS " reserve_path=%s", file);
+    const firn_config config = {.size = sizeof config,
+                                .scheme = LAYOUT,
+                                .keys = keys,
+                                .store = world.store,
+                                .shared = memory,
+                                .shared_size = firn_shared_size()};
+    assert_int_equal(firn_open_with(&gen, &config, &error), FIRN_EUSAGE);
+    error_text(&error, FIRN_EUSAGE, "a generator in shared memory holds no reserve");
+    free(memory);
 }
 
 /* ---- calls that fail ------------------------------------------------------------------------- */
@@ -2004,11 +2092,15 @@ static void random_lives_repeat_nothing(void **state) {
 static uint64_t places[PLACES];
 static size_t places_count;
 static bool may_fail, has_failed;
+static int fails_in;    /* of random lives: how many calls until one fails; 0: none */
 static bool fails_late; /* the call is carried out, and says that its outcome is unknown */
 
 __attribute__((noinline)) static bool fails(void) {
     void *callers[CALLERS];
     uint64_t place = fails_late;
+    if (fails_in > 0) {
+        return --fails_in == 0;
+    }
     if (!may_fail || has_failed) {
         return false;
     }
@@ -2083,8 +2175,10 @@ static int frail_list(void *self, const char *ns, firn_visit *visit, void *conte
     return whole_driver.list(self, ns, visit, context, error);
 }
 
+static bool file_lost;
+
 static bool frail_lost(void *self, const firn_records *seen) {
-    return (!fails_late && fails()) || whole_driver.lost(self, seen);
+    return file_lost || (!fails_late && fails()) || whole_driver.lost(self, seen);
 }
 
 /* In place of the library's, which the linker calls __real_NAME. */
@@ -2112,7 +2206,7 @@ REPLACED(firn__store_drive, void **library, const firn_driver **driver, void **s
 
 /* Is it the shared store, and fails? */
 static bool refuses(const firn_store *store) {
-    return may_fail && store == world.store && (away || (!fails_late && fails()));
+    return (may_fail || fails_in > 0) && store == world.store && (away || (!fails_late && fails()));
 }
 
 REPLACED(firn__store_known, firn_store *store, const char *ns, const char *key, firn_records *seen,
@@ -2153,6 +2247,145 @@ REPLACED(firn_store_relabel, firn_store *store, const firn_relabel *change, int6
     return refuses(store) ? not_done(error)
                           : __real_firn_store_relabel(store, change, floor, error);
 }
+
+/* ---- random lives ---------------------------------------------------------------------------- */
+
+/* Ticks of a second, and few nodes: two holders of one node issue the same IDs. */
+#define LIFE_LAYOUT "time:32/s@@2024-01-01 node:3 sequence:3"
+#define LIFE_KEYS   "ns=r reach=1h reserve=2min reserve_nodes=2 unsafe=1 max_wait=0 reserve_path=%s"
+enum { MACHINES = 3, PROCESSES = 3, LIFE_STEPS = 600 };
+
+typedef struct life {
+    uint64_t seed;
+    char path[MACHINES][400];
+    firn_gen *gen[MACHINES + 1][PROCESSES]; /* the last ones have no reserve */
+    size_t copies;
+} life;
+
+static uint64_t draw(life *self, uint64_t below) {
+    self->seed ^= self->seed << 13;
+    self->seed ^= self->seed >> 7;
+    self->seed ^= self->seed << 17;
+    return (self->seed >> 11) % below;
+}
+
+static void begin_one(life *self, size_t m, size_t p) {
+    char keys[900] = "ns=r reach=1h unsafe=1 max_wait=0";
+    if (m < MACHINES) {
+        snprintf(keys, sizeof keys, LIFE_KEYS, self->path[m]);
+    }
+    if (try_open(&self->gen[m][p], LIFE_LAYOUT, keys, false, NULL) != FIRN_OK) {
+        self->gen[m][p] = NULL;
+    }
+}
+
+static void end_one(life *self, size_t m, size_t p, bool killed) {
+    if (self->gen[m][p] != NULL && killed) {
+        kill_process(self->gen[m][p]);
+    } else if (self->gen[m][p] != NULL) {
+        (void)firn_close(self->gen[m][p], NULL);
+    }
+    self->gen[m][p] = NULL;
+}
+
+/* The disk of a machine is copied to another one, whose processes have ended. The store is there when
+ * that begins, so it notices. */
+static void copy_disk(life *self, size_t from, size_t to) {
+    char name[40], copy[400];
+    for (size_t p = 0; p < PROCESSES; p++) {
+        end_one(self, to, p, true);
+    }
+    snprintf(name, sizeof name, "copy%zu.db", self->copies++);
+    strcpy(file, self->path[from]);
+    copy_file(copy, name);
+    strcpy(self->path[to], copy);
+    begin_one(self, to, 0);
+}
+
+static void restart_machine(life *self, size_t m) {
+    for (size_t p = 0; p < PROCESSES; p++) {
+        if (self->gen[m][p] != NULL && p == 0) {
+            fails_in = 0;
+            bind_elsewhere(self->gen[m][p]);
+        }
+        end_one(self, m, p, true);
+    }
+}
+
+/* The time of an ID is at most a window's rest older than the call, and max_lead ahead. */
+static void check_time(const firn_gen *gen, uint64_t id) {
+    const firn_time now = present(&world.clock);
+    firn_time time;
+    firn_scheme_time(&gen->scheme, id >> 6, &time);
+    const int64_t off_ns = firn__time_since(&time, &now);
+    assert_in_range(off_ns + 2 * SECOND, 0, 4 * SECOND);
+}
+
+static void live_on(life *self) {
+    const size_t m = draw(self, MACHINES + 1), p = draw(self, PROCESSES);
+    const uint64_t what = draw(self, 100);
+    firn_gen **gen = &self->gen[m][p];
+    pass(&world.clock, what < 2 ? 100 * SECOND : (int64_t)draw(self, 4000) * 1000000);
+    if (draw(self, 12) == 0) {
+        away = draw(self, 3) == 0;
+        unheard = !away && draw(self, 4) == 0;
+        answers = draw(self, 6) == 0 ? (int)draw(self, 4) + 1 : 0;
+    }
+    if (draw(self, 10) == 0) {
+        fails_in = (int)draw(self, 40) + 1;
+        fails_late = draw(self, 2) == 0;
+    }
+    if (*gen == NULL) {
+        begin_one(self, m, p);
+    } else if (what < 6) {
+        end_one(self, m, p, what < 3);
+    } else if (what < 10 && m < MACHINES) {
+        (void)firn_reserve_give_back(*gen, NULL);
+    } else if (what < 12 && m < MACHINES) {
+        restart_machine(self, m);
+    } else if (what == 12 && m < MACHINES && !away) {
+        unheard = false;
+        answers = fails_in = 0;
+        copy_disk(self, m, (m + 1) % MACHINES);
+    }
+    for (size_t i = 0; i < (MACHINES + 1) * PROCESSES; i++) {
+        firn_gen *each = self->gen[i / PROCESSES][i % PROCESSES];
+        if (each != NULL && take(each, NULL) == FIRN_OK) {
+            check_time(each, ids[issued - 1]);
+        }
+    }
+}
+
+static void random_lives_repeat_nothing(void **state) {
+    (void)state;
+    const char *given = getenv("SEEDS"), *short_form = getenv("TEST_SHORT");
+    const uint64_t seeds = given != NULL ? strtoull(given, NULL, 10) : short_form != NULL ? 4 : 12;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        void *again = NULL;
+        life self = {.seed = seed * UINT64_C(0x9e3779b97f4a7c15)};
+        if (seed > 1) {
+            end_world(&again);
+            begin_world(&again);
+        }
+        for (size_t m = 0; m < MACHINES; m++) {
+            snprintf(self.path[m], sizeof self.path[m], "%s/machine%zu.db", folder, m);
+        }
+        for (int i = 0; i < LIFE_STEPS; i++) {
+            live_on(&self);
+        }
+        print_message("# seed %" PRIu64 ": %zu IDs, %d give backs, %zu copies\n", seed, issued,
+                      told, self.copies);
+        nothing_twice();
+        fails_in = 0;
+        for (size_t m = 0; m <= MACHINES; m++) {
+            for (size_t p = 0; p < PROCESSES; p++) {
+                end_one(&self, m, p, true);
+            }
+        }
+    }
+}
+
+/* ---- each call fails once --------------------------------------------------------------------- */
 
 /* Two processes of a machine and one without a reserve: the store goes away and comes back, slots
  * are given back, the machine boots. */
@@ -2265,6 +2498,57 @@ static void a_damaged_note_is_no_right(void **state) {
     const firn_records seen = {.key_known = true, .note = note};
     firn__right_read(&right, &seen);
     assert_memory_equal(&right, &written, sizeof right);
+    const firn__right empty = {.state = FIRN__RIGHT_CLOSED, .ceiling = 9, .first = 9, .end = 9};
+    firn__right_write(note, &empty);
+    firn__right_read(&right, &seen);
+    assert_memory_equal(&right, &empty, sizeof right);
+}
+
+static void a_damaged_note_is_no_refill(void **state) {
+    (void)state;
+    const firn_records good = {.key_known = true, .note = "5 1 7 0 0", .mark = {4, 1}};
+    firn_records wrong[] = {good, good, good};
+    firn__pending pending;
+    firn__pending_read(&pending, &good);
+    assert_true(pending.grant == 1 && pending.earliest == 4 && pending.latest == 5);
+    wrong[0].key_known = false;
+    wrong[1].mark.grant = 0;
+    wrong[2].note = "5 1 7 0";
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        firn__pending_read(&pending, &wrong[i]);
+        assert_true(pending.grant == 0 && pending.latest == 0 && pending.count == 0);
+    }
+}
+
+/* The next record of the file has the loss: a later process does not see it otherwise. */
+static void a_loss_of_the_file_is_counted(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    firn_records seen; /* the binding of the file is the first thing in it */
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, "1", NULL), FIRN_OK);
+    assert_true(seen.ns_known && seen.ns_losses == seen.losses);
+    assert_string_equal(seen.layout, gen->layout);
+    assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
+    takes(gen);
+    strcpy(key, key_of(gen));
+    const firn__right right = right_of(gen, key);
+    for (int lost = 0; lost < 2; lost++) {
+        assert_int_equal(firn__machine_begin(gen->machine, &seen, key, NULL), FIRN_OK);
+        const int64_t before = seen.losses;
+        assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
+        file_lost = lost != 0;
+        write_right_of(gen, key, &right);
+        file_lost = false;
+        assert_int_equal(firn__machine_begin(gen->machine, &seen, key, NULL), FIRN_OK);
+        assert_true(lost ? seen.losses > before : seen.losses == before);
+        assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
+    }
+    write_right_of(gen, key, &right); /* which ends no doubt: only a window after the guard does */
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, key, NULL), FIRN_OK);
+    assert_true(seen.ns_losses < seen.losses);
+    assert_int_equal(firn__machine_end(gen->machine, FIRN_OK), FIRN_OK);
+    kill_process(gen);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_world, end_world)
@@ -2328,9 +2612,19 @@ int main(int count, char **words) {
         TEST(a_node_that_was_claimed_again_is_no_loss),
         TEST(a_right_that_is_given_back_meanwhile_is_not_refilled),
         TEST(an_older_copy_gives_back_no_window),
+        TEST(a_store_that_was_away_at_open_comes_back),
+        TEST(each_verb_opens_a_store_that_was_away),
+        TEST(a_store_of_a_program_names_no_others),
+        TEST(a_machine_may_have_no_number),
+        TEST(a_file_that_cannot_be_looked_at_is_a_copy),
+        TEST(a_renewed_identity_is_another_sender),
+        TEST(a_reserve_has_a_place),
+        TEST(shared_memory_holds_no_reserve),
         TEST(random_lives_repeat_nothing),
         TEST(each_call_may_fail),
         TEST(a_damaged_note_is_no_right),
+        TEST(a_damaged_note_is_no_refill),
+        TEST(a_loss_of_the_file_is_counted),
     };
     if (count > 1) {
         cmocka_set_test_filter(words[1]);

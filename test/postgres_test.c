@@ -368,7 +368,7 @@ static void poolers(void **state) {
         skip();
     }
     for (size_t i = 0; i < 3; i++) {
-        int port = engine_port(server, 2 + (int)i);
+        int port = engine_spare_port(server, 1 + (int)i);
         assert_true(begin_pooler(modes[i], port));
         snprintf(url, sizeof url, "postgres://firn@127.0.0.1:%d/postgres?table=pooled", port);
         if (i < 2) {

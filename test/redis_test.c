@@ -374,7 +374,7 @@ static void by_tls(void **state) {
              "--tls-key-file '%s/server.key'",
              folder, folder, folder);
     const test_engine *engine = needed("redis", 4, options);
-    int port = engine_port(engine, 2);
+    int port = engine_spare_port(engine, 1);
     char more[200];
     snprintf(more, sizeof more, "cert=%s/client.pem&key=%s/client.key", folder, folder);
     firn_store *store =

@@ -352,7 +352,7 @@ static int tells_read(void *self, firn_records *seen, bool surely, firn_error *e
 
 static int tells_write(void *self, const firn_records *seen, firn_records *next, int which,
                        firn_verb verb, firn_error *error) {
-    if (verb == FIRN_VERB_GIVE_BACK) {
+    if (verb == FIRN_VERB_GIVE_BACK && (which & FIRN_RECORD_KEY) != 0) {
         assert_string_equal(next->note, "a client"); /* of the reservation; it stays */
     }
     if ((which & FIRN_RECORD_KEY) != 0) {

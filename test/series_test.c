@@ -191,6 +191,47 @@ static void a_template_that_repeats_numbers_is_refused(void **state) {
     assert_int_equal(world.log.reserves, 0);
 }
 
+static void a_key_file_needs_a_whole_key(void **state) {
+    (void)state;
+    char path[64] = "/tmp/firn-series-XXXXXX", keys[200];
+    const int made = mkstemp(path);
+    assert_true(made >= 0);
+    assert_int_equal(dprintf(made, "1 %032d\n", 7), 35);
+    close(made);
+    snprintf(keys, sizeof keys, DAILY " key_file=%s", path);
+    refused("refused", keys, FIRN_EUSAGE, "has 32 hex digits: use one of 64");
+    unlink(path);
+}
+
+/* Errors name the period as its kind has it. */
+static void a_closed_period_has_its_name(void **state) {
+    (void)state;
+    const struct {
+        const char *keys, *words;
+    } cases[] = {{DAILY, "2025-10-09"},
+                 {"template={weekyear}W{week}.{counter:3}", "2025-W41"},
+                 {"template={year}{month}.{counter:3}", "2025-10"},
+                 {"template={year}.{counter:3}", "2025"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[FIRN_SERIES_SIZE], name[8];
+        clock_shows("2025-10-09T08:53:20Z");
+        snprintf(name, sizeof name, "p%zu", i);
+        firn_series *series = opened(name, cases[i].keys);
+        assert_int_equal(issue(series, NULL, text, NULL), FIRN_OK);
+        clock_shows("2026-11-09T08:53:20Z");
+        assert_int_equal(issue(series, NULL, text, NULL), FIRN_OK);
+        denied(series, "2025-10-09T08:53:20Z", FIRN_EEND, cases[i].words);
+        closed(series);
+    }
+    firn_series *series = NULL; /* the caller may want no sentence */
+    assert_int_equal(firn_series_open(&series, "p0", "template={year}{counter:3}", world.store,
+                                      &world.hands, NULL),
+                     FIRN_OK);
+    char text[1][FIRN_SERIES_SIZE];
+    assert_int_equal(firn_series_next(series, NULL, text, 1, NULL), FIRN_ENAMESPACE);
+    closed(series);
+}
+
 static void a_number_is_read_or_refused(void **state) {
     (void)state;
     firn_series *series = opened("read", DAILY "-{damm}");
@@ -635,6 +676,8 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_new, world_end)
         TEST(each_template_has_its_period_and_text),
         TEST(a_template_that_repeats_numbers_is_refused),
+        TEST(a_key_file_needs_a_whole_key),
+        TEST(a_closed_period_has_its_name),
         TEST(a_number_is_read_or_refused),
         TEST(another_definition_is_refused),
         TEST(each_number_is_in_the_period_of_its_time),

@@ -118,8 +118,8 @@ wrong() {
     printf '%s\n' "$@" >"$list"
     refuses "$sentence" "$wanted" "$pattern" serve --config '' --masks "$list" --check-config
 }
-wrong "a mask without its fingerprint is refused with it" 2 "masks:1: mask orders has no fingerprint.*add ${orders##* }" "${orders% *}"
-wrong "another key is refused" 2 "masks:2: mask orders has fingerprint .* not 00000000: use the key" '# x' "${orders%=*}=00000000"
+wrong "a mask without its fingerprint is refused with it" 2 ":1: mask orders has no fingerprint.*add ${orders##* }" "${orders% *}"
+wrong "another key is refused" 2 ":2: mask orders has fingerprint .* not 00000000: use the key" '# x' "${orders%=*}=00000000"
 wrong "a mask without a key file" 2 "add key_file=FILE" 'name=orders'
 wrong "a mask without a name" 2 "add name=" 'key_file=mask.key'
 wrong "a missing key file" 6 "cannot open the key file .*none.key" 'name=orders key_file=none.key fingerprint=00000000'
@@ -135,13 +135,13 @@ for line in "name=s key_file=$secret" "name=s key_file=/nowhere/$secret.old" "na
     printf '%s\n' "$rows" "$line" >"$list"
     ask serve --config '' --masks "$list" --check-config
     same "a key in the list is not shown: ${line%%0000*}" "2 yes 0" \
-        "$status $(printf '%s' "$err" | grep -q 'masks:2: the line has 32 hex digits in a row' && echo yes) $(printf '%s' "$out$err" | grep -c 00000000)"
+        "$status $(printf '%s' "$err" | grep -q ':2: the line has 32 hex digits in a row' && echo yes) $(printf '%s' "$out$err" | grep -c 00000000)"
 done
 wrong "two key files" 2 "key_file is given twice" "$rows key_file=mask.key"
 printf '%s\0\n' "$rows" >"$list"
-refuses "a zero byte" 2 "masks:1: the line has a zero byte" serve --config '' --masks "$list" --check-config
+refuses "a zero byte" 2 ":1: the line has a zero byte" serve --config '' --masks "$list" --check-config
 printf '%s\n\0hidden' "$rows" >"$list"
-refuses "also where no line ends" 2 "masks:2: the line has a zero byte" serve --config '' --masks "$list" --check-config
+refuses "also where no line ends" 2 ":2: the line has a zero byte" serve --config '' --masks "$list" --check-config
 refuses "an endless file" 2 "/dev/zero is not a regular file" serve --config '' --masks /dev/zero --check-config
 mkfifo "$TMPDIR/pipe"
 refuses "a named pipe" 2 "pipe is not a regular file" serve --config '' --masks "$TMPDIR/pipe" --check-config

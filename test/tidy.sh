@@ -49,6 +49,16 @@ same "each line that sim/mutants.excused excuses is in its file" "" "$(awk -F '\
     for (file = "src/" $1; !(file in seen) && (getline line <file) > 0;) { sub(/^ +/, "", line); has[$1 FS line] }
     seen[file]; if (!(($1 FS $2) in has)) print $1 ": " $2 }' sim/mutants.excused)"
 
+# For address/store_test a line of test/run-all does so.
+same "test/long lists each program that tries less with TEST_SHORT=1" "" "$({
+    grep -lE 'short_step\(|TEST_SHORT|^ *(! |if )?short( |;|$)|\<short \|\|' $(of '^test/([a-z0-9_]*_test\.c|[a-z_0-9]*\.sh|scripted\.h)$')
+    } | sed -E 's|^test/||; s/\.(c|sh)$//; s/^scripted\.h$/scripted_*_test/; s/^fork_steps_pure_test$/fork_steps_*_test/' |
+    while read -r program; do grep -qF "#   $program " test/long || echo "$program"; done
+    sed -n '/TEST_SHORT=1:$/,$s/^#   \([a-z_*]*\) .*/\1/p' test/long | sed 's/\*/[a-z]*/g' | while read -r program; do
+        case $program in address) continue ;; scripted*) set -- test/scripted.h ;; *) set -- test/$program.sh test/$program.c ;; esac
+        grep -qsE 'short_step\(|TEST_SHORT|\<short( |$|;)' "$@" || echo "test/long: $program tries as much"
+    done)"
+
 # An access that leaves its memory order to the language reads as if nobody had thought of it. Calls are found by their names;
 # operators, and plain reads and writes of _Atomic variables, by clang, in the files of compile_commands.json.
 # shellcheck disable=SC2046

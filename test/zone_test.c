@@ -113,6 +113,10 @@ static void offsets_need_no_database(void **state) {
         firn_zone_close(zone);
     }
     refused("Europe/Berlin", FIRN_ESYSTEM, "no time zone database in /nonexistent: install tzdata");
+    char deep[600] = "/nonexistent";
+    memset(deep + strlen(deep), 'x', sizeof deep - sizeof "/nonexistent");
+    setenv("TZDIR", deep, 1);
+    refused("Europe/Berlin", FIRN_ESYSTEM, "no time zone database in /nonexistentx");
     unsetenv("TZDIR");
     firn_zone_close(NULL);
 }
