@@ -27,6 +27,7 @@ static int lie_close(int fd);
 /* ---- the server ------------------------------------------------------------------------------ */
 
 #define TEXT 100
+#define WORD 4000 /* the longest script */
 
 typedef struct stored_key {
     char high[24], grant[24], note[40]; /* "": absent */
@@ -48,7 +49,7 @@ typedef struct world {
 /* EVALSHA or EVAL, the script, its number of keys, keys, arguments. */
 typedef struct command {
     int count;
-    char words[20][900];
+    char words[20][WORD];
 } command;
 
 enum { SOCKETS = 256, LATE = 4 };
@@ -100,7 +101,7 @@ static bool is(const char *a, const char *b) {
 }
 
 /* write_lua; false: changed. */
-static bool carry_out(const char (*given)[900], char seal[TEXT]) {
+static bool carry_out(const char (*given)[WORD], char seal[TEXT]) {
     char texts[READ_TEXTS][TEXT];
     const int ns = scripted_index(space_names, given[0]);
     stored_space *space = &now.spaces[ns];
@@ -133,7 +134,7 @@ static bool carry_out(const char (*given)[900], char seal[TEXT]) {
 }
 
 /* add_lua; false: changed. */
-static bool add_up(const char *ns_key, const char (*given)[900], char first[TEXT]) {
+static bool add_up(const char *ns_key, const char (*given)[WORD], char first[TEXT]) {
     const int ns = scripted_index(space_names, strchr(ns_key, ':') + 1);
     stored_space *space = &now.spaces[ns];
     stored_key *mark = key_of(ns, given[0]);
@@ -158,7 +159,7 @@ static bool add_up(const char *ns_key, const char (*given)[900], char first[TEXT
 
 /* Runs a script, and returns the length of its reply. */
 static size_t run_script(const command *c, const redis_store *store, char out[4096]) {
-    const char(*given)[900] = c->words + 3 + atoi(c->words[2]);
+    const char(*given)[WORD] = c->words + 3 + atoi(c->words[2]);
     const char *script = c->words[1];
     char texts[READ_TEXTS][TEXT];
     int count = 2;
