@@ -349,8 +349,98 @@ static void a_missing_comparison_is_found(void **state) {
     finds(&firn_store_driver);
 }
 
+static json_t *range_with(int64_t revision, const char *text) {
+    return text == NULL
+               ? json_pack("{s:{}}", "response_range")
+               : json_pack("{s:{s:[{s:o, s:o}]}}", "response_range", "kvs", "mod_revision",
+                           etcd_number(revision), "value", etcd_base64(text, strlen(text)));
+}
+
+/* The records that an answer has; false: they are not firn's. */
+static bool taken(firn_records *out, const char *own, const char *ns, const char *mark,
+                  const char *all) {
+    static etcd_store store;
+    json_t *answer = json_pack("{s:[o, o, o, o]}", "responses", range_with(11, own),
+                               range_with(12, ns), range_with(13, mark), range_with(14, all));
+    memset(out, 0, sizeof *out);
+    const bool right = take_records(&store, out, answer);
+    json_decref(answer);
+    return right;
+}
+
+static void records_are_those_of_the_answer(void **state) {
+    firn_records out;
+    (void)state;
+    assert_true(
+        taken(&out, "3 77 5 9 1,2", "7 2 a layout", "12 18446744073709551615 a note", NULL));
+    assert_true(out.fresh && out.known && out.ns_known && out.key_known);
+    assert_true(out.losses == 3 && out.origin == 9 && out.ns_losses == 2 && out.floor == 7);
+    assert_true(out.mark.high == 12 && out.mark.grant == UINT64_MAX && out.stamp == 13);
+    assert_true(!out.all_new && out.shut == NULL);
+    assert_string_equal(out.layout, "a layout");
+    assert_string_equal(out.note, "a note");
+    const etcd_records own = etcd_own(&out);
+    assert_true(own.store_revision == 11 && own.ns_revision == 12 && own.mark_revision == 13);
+    assert_true(own.cluster == 77 && own.term == 5 && own.voters.count == 2);
+    assert_true(own.voters.ids[0] == 1 && own.voters.ids[1] == 2);
+    assert_true(taken(&out, "3 77 5 9", NULL, NULL, "0 3 integer"));
+    assert_true(out.all_new && out.shut == NULL && !out.ns_known && !out.key_known);
+    assert_int_equal(etcd_own(&out).voters.count, 0);
+    assert_true(taken(&out, "3 77 5 9", NULL, NULL, "0 2 closed (a test): integer"));
+    assert_false(out.all_new);
+    assert_string_equal(out.shut, "closed (a test): integer");
+    assert_true(taken(&out, NULL, NULL, NULL, NULL));
+    assert_true(!out.known && !out.all_new && out.stamp == 0 && out.losses == 0);
+    assert_string_equal(out.layout, "");
+    assert_string_equal(out.note, "");
+}
+
+static void records_at_their_bounds(void **state) {
+    char text[FIRN_LAYOUT_SIZE + 20];
+    firn_records out;
+    (void)state;
+    assert_true(taken(&out, "9223372036854775806 1 1 1", NULL, NULL, NULL));
+    assert_false(taken(&out, "9223372036854775807 1 1 1", NULL, NULL, NULL));
+    assert_true(taken(&out, NULL, "4611686018427387904 9223372036854775807 l", NULL, NULL));
+    assert_false(taken(&out, NULL, "4611686018427387905 0 l", NULL, NULL));
+    assert_false(taken(&out, NULL, "0 9223372036854775808 l", NULL, NULL));
+    assert_true(taken(&out, NULL, NULL, "4611686018427387904 0 n", NULL));
+    assert_false(taken(&out, NULL, NULL, "4611686018427387905 0 n", NULL));
+    memset(text, 't', sizeof text);
+    memcpy(text, "0 0 ", 4);
+    for (int key = 0; key < 2; key++) {
+        const size_t most = 4 + (key ? FIRN_NOTE_SIZE : FIRN_LAYOUT_SIZE) - 1;
+        text[most] = '\0';
+        assert_true(taken(&out, NULL, key ? NULL : text, key ? text : NULL, NULL));
+        text[most] = 't';
+        text[most + 1] = '\0';
+        assert_false(taken(&out, NULL, key ? NULL : text, key ? text : NULL, NULL));
+        text[most + 1] = 't';
+    }
+}
+
+static void records_that_are_damaged(void **state) {
+    static const char *const texts[] = {"",      "3",       "x 1 1 1",   "3 x 1 1",    "3 1 x 1",
+                                        "3 1 1", "3 1 1 x", "3 1 1 1 x", "3 1 1 1 1,x"};
+    firn_records out;
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_false(taken(&out, texts[i], NULL, NULL, NULL));
+    }
+    assert_false(taken(&out, NULL, "x 0 l", NULL, NULL) || taken(&out, NULL, "0 x l", NULL, NULL));
+    assert_false(taken(&out, NULL, NULL, "x 0 n", NULL) || taken(&out, NULL, NULL, "0 x n", NULL));
+    assert_false(taken(&out, NULL, NULL, NULL, "0 x l"));
+    assert_false(
+        taken(&out, "3 1 1 1 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", NULL, NULL, NULL));
+    assert_true(taken(&out, "3 1 1 1 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16", NULL, NULL, NULL));
+    assert_int_equal(etcd_own(&out).voters.count, 16);
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_are_those_of_the_answer),
+        cmocka_unit_test(records_at_their_bounds),
+        cmocka_unit_test(records_that_are_damaged),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),
         cmocka_unit_test_setup(a_write_to_another_cluster_is_found, begin_program),

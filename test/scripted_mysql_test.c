@@ -717,8 +717,45 @@ static void a_reload_is_counted_once(void **state) {
     scripted_end();
 }
 
+static void records_are_those_of_the_row(void **state) {
+    static char home[] = "id/1", other[] = "id/2", born[] = "new", layout[] = "a layout",
+                shut[] = "closed (a test): integer", seal[] = "id/1 a layout", seven[] = "7",
+                twelve[] = "12", most[] = "18446744073709551615";
+    char *row[READ_COLUMNS] = {home, NULL, NULL, layout, home, seven, twelve, most, seal};
+    mysql_store *store = calloc(1, sizeof *store);
+    firn_records out = {0};
+    (void)state;
+    assert_non_null(store);
+    strcpy(store->identity, home);
+    take_records(store, &out, row);
+    assert_true(out.fresh && out.known && out.ns_known && out.key_known && !out.all_new);
+    assert_true(out.losses == 0 && out.ns_losses == 0 && out.floor == 7 && out.shut == NULL);
+    assert_true(out.mark.high == 12 && out.mark.grant == UINT64_MAX && out.own[OWN_SEALED] == 1);
+    assert_string_equal(out.layout, "a layout");
+    assert_string_equal(out.note, "");
+    row[READ_STORE] = other; /* lost, and the namespace was written since */
+    row[READ_ALL] = home;
+    row[READ_ALL_LAYOUT] = shut;
+    row[READ_SEAL] = layout;
+    take_records(store, &out, row);
+    assert_true(out.losses == 1 && out.ns_losses == 1 && out.all_new && out.own[OWN_SEALED] == 0);
+    assert_string_equal(out.shut, shut);
+    row[READ_IDENTITY] = row[READ_ALL] = other;
+    row[READ_ALL_LAYOUT] = layout;
+    take_records(store, &out, row);
+    assert_true(out.losses == 1 && out.ns_losses == 0 && !out.all_new && out.shut == NULL);
+    row[READ_STORE] = born;
+    row[READ_LAYOUT] = row[READ_HIGH] = row[READ_GRANT] = row[READ_FLOOR] = row[READ_SEAL] = NULL;
+    take_records(store, &out, row);
+    assert_true(!out.known && out.losses == 0 && !out.ns_known && !out.key_known);
+    assert_true(out.floor == 0 && out.mark.high == 0 && out.mark.grant == 0);
+    assert_string_equal(out.layout, "");
+    free(store);
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_are_those_of_the_row),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
         cmocka_unit_test_setup(a_reload_is_counted_once, begin_program),

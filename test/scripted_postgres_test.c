@@ -598,8 +598,39 @@ static void a_process_that_is_used_again_is_found(void **state) {
     finds(&firn_store_driver);
 }
 
+static void records_are_those_of_the_row(void **state) {
+    const char *cells[READ_COLUMNS] = {"session", "1",        "",  "f", "t",  NULL,
+                                       NULL,      "a layout", "t", "7", "12", "-1"};
+    char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE];
+    firn_records out = {0};
+    (void)state;
+    postgres_take_records(&out, cells, layout, shut);
+    assert_true(out.fresh && out.known && out.ns_known && out.key_known && !out.all_new);
+    assert_true(out.losses == 0 && out.ns_losses == 0 && out.floor == 7 && out.shut == NULL);
+    assert_true(out.mark.high == 12 && out.mark.grant == UINT64_MAX);
+    assert_string_equal(out.layout, "a layout");
+    assert_string_equal(out.note, "");
+    cells[READ_CURRENT] = "f"; /* lost, and the namespace was written since */
+    cells[READ_ALL_CURRENT] = "t";
+    cells[READ_ALL_LAYOUT] = "closed (a test): integer";
+    postgres_take_records(&out, cells, layout, shut);
+    assert_true(out.losses == 1 && out.ns_losses == 1 && out.all_new);
+    assert_string_equal(out.shut, "closed (a test): integer");
+    cells[READ_NS_CURRENT] = cells[READ_ALL_CURRENT] = "f";
+    cells[READ_ALL_LAYOUT] = "integer";
+    postgres_take_records(&out, cells, layout, shut);
+    assert_true(out.losses == 1 && out.ns_losses == 0 && !out.all_new && out.shut == NULL);
+    cells[READ_NEW] = "t";
+    cells[READ_LAYOUT] = cells[READ_HIGH] = cells[READ_GRANT] = cells[READ_FLOOR] = NULL;
+    postgres_take_records(&out, cells, layout, shut);
+    assert_true(!out.known && out.losses == 0 && !out.ns_known && !out.key_known);
+    assert_true(out.floor == 0 && out.mark.high == 0 && out.mark.grant == 0);
+    assert_string_equal(out.layout, "");
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_are_those_of_the_row),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),

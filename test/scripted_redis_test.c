@@ -27,6 +27,7 @@ static int lie_close(int fd);
 /* ---- the server ------------------------------------------------------------------------------ */
 
 #define TEXT 100
+#define WORD 4000 /* the longest script */
 
 typedef struct stored_key {
     char high[24], grant[24], note[40]; /* "": absent */
@@ -48,7 +49,7 @@ typedef struct world {
 /* EVALSHA or EVAL, the script, its number of keys, keys, arguments. */
 typedef struct command {
     int count;
-    char words[20][900];
+    char words[20][WORD];
 } command;
 
 enum { SOCKETS = 256, LATE = 4 };
@@ -100,7 +101,7 @@ static bool is(const char *a, const char *b) {
 }
 
 /* write_lua; false: changed. */
-static bool carry_out(const char (*given)[900], char seal[TEXT]) {
+static bool carry_out(const char (*given)[WORD], char seal[TEXT]) {
     char texts[READ_TEXTS][TEXT];
     const int ns = scripted_index(space_names, given[0]);
     stored_space *space = &now.spaces[ns];
@@ -133,7 +134,7 @@ static bool carry_out(const char (*given)[900], char seal[TEXT]) {
 }
 
 /* add_lua; false: changed. */
-static bool add_up(const char *ns_key, const char (*given)[900], char first[TEXT]) {
+static bool add_up(const char *ns_key, const char (*given)[WORD], char first[TEXT]) {
     const int ns = scripted_index(space_names, strchr(ns_key, ':') + 1);
     stored_space *space = &now.spaces[ns];
     stored_key *mark = key_of(ns, given[0]);
@@ -158,17 +159,26 @@ static bool add_up(const char *ns_key, const char (*given)[900], char first[TEXT
 
 /* Runs a script, and returns the length of its reply. */
 static size_t run_script(const command *c, const redis_store *store, char out[4096]) {
-    const char(*given)[900] = c->words + 3 + atoi(c->words[2]);
+    const char(*given)[WORD] = c->words + 3 + atoi(c->words[2]);
     const char *script = c->words[1];
     char texts[READ_TEXTS][TEXT];
     int count = 2;
     bool done = false;
+    const bool adds = is(script, store->add.sha) || is(script, store->add.text);
+    char key[REDIS_KEY_SIZE];
+    snprintf(key, sizeof key, "{firn}:%.99s", adds ? strchr(c->words[3], ':') + 1 : given[0]);
+    assert_string_equal(c->words[2], adds ? "2" : "4"); /* the keys that a cluster looks at */
+    assert_string_equal(c->words[3], key);
+    assert_string_equal(c->words[adds ? 4 : 5], "{firn}:");
+    if (!adds) {
+        assert_string_equal(c->words[4], "{firn}");
+        assert_string_equal(c->words[6], "{firn}:" FIRN_ALL_NAMES);
+    }
     if (is(script, store->read.sha) || is(script, store->read.text)) {
         see(texts, given[0], given[1]);
         scripted_read();
         count = READ_TEXTS;
     } else {
-        const bool adds = is(script, store->add.sha) || is(script, store->add.text);
         done = adds ? add_up(c->words[3], given, texts[1]) : carry_out(given, texts[1]);
         strcpy(texts[0], done ? "ok" : "changed");
         count = done ? 2 : 1;
@@ -251,7 +261,7 @@ static void parse(command *out, const char *text) {
 }
 
 /* The fate of a command. */
-enum fate { ANSWERED, DOUBLED, UNKNOWN_SCRIPT, LOST, LATER, UNHEARD, FATES };
+enum fate { ANSWERED, DOUBLED, UNKNOWN_SCRIPT, GARBLED, LOST, LATER, UNHEARD, FATES };
 
 static ssize_t lie_send(int fd, const char *buf, size_t size) {
     command c;
@@ -268,7 +278,11 @@ static ssize_t lie_send(int fd, const char *buf, size_t size) {
     } else if (fate == LATER && late_count < LATE) {
         late[late_count++] = c;
     } else if (fate != LOST) {
-        const size_t length = run_script(&c, any_store, out);
+        size_t length = run_script(&c, any_store, out);
+        if (fate == GARBLED) {
+            length = (size_t)snprintf(out, sizeof out, "%s",
+                                      ONE_IN(2) ? "*1\r\n+ok\r\n" : "*2\r\n+ok\r\n+?\r\n");
+        }
         for (int i = 0; i < (fate == DOUBLED ? 2 : 1) && fate != UNHEARD; i++) {
             reply(fd, out, length);
         }
@@ -354,8 +368,103 @@ static void a_missing_comparison_is_found(void **state) {
     unsealed = false;
 }
 
+/* The records that a reply of read_lua has; false: they are not firn's. */
+static bool taken(firn_records *out, const char *const texts[READ_TEXTS]) {
+    static redis_store store;
+    redisReply replies[READ_TEXTS], *elements[READ_TEXTS];
+    memset(out, 0x55, sizeof *out); /* each field is set */
+    for (int i = 0; i < READ_TEXTS; i++) {
+        replies[i] = (redisReply){.type = REDIS_REPLY_STRING,
+                                  .str = (char *)(uintptr_t)texts[i],
+                                  .len = strlen(texts[i])};
+        elements[i] = &replies[i];
+    }
+    return take_records(&store, out, elements);
+}
+
+static void records_are_those_of_the_reply(void **state) {
+    const char *texts[READ_TEXTS] = {"run", "run", "3",  "a layout", "3",      "7",   "",
+                                     "",    "",    "12", "9",        "a note", "seal"};
+    firn_records out;
+    (void)state;
+    assert_true(taken(&out, texts));
+    assert_true(out.fresh && out.known && out.ns_known && out.key_known);
+    assert_true(out.losses == 3 && out.ns_losses == 3 && out.floor == 7);
+    assert_true(out.mark.high == 12 && out.mark.grant == 9);
+    assert_true(!out.all_new && out.shut == NULL);
+    assert_string_equal(out.layout, "a layout");
+    assert_string_equal(out.note, "a note");
+    assert_string_equal(own_of(&out).seal, "seal");
+    assert_false(redis_lost(NULL, &out));
+    texts[AT_IDENTITY] = "another run";
+    assert_true(taken(&out, texts) && out.known && redis_lost(NULL, &out));
+}
+
+static void records_that_are_absent(void **state) {
+    const char *texts[READ_TEXTS] = {"run", "", "", "", "", "", "0", "", "", "", "", "", ""};
+    firn_records out;
+    (void)state;
+    assert_true(taken(&out, texts));
+    assert_true(!out.known && !out.ns_known && !out.key_known && !out.all_new && out.shut == NULL);
+    assert_true(out.losses == 0 && out.ns_losses == 0 && out.floor == 0 && out.mark.high == 0);
+    assert_false(redis_lost(NULL, &out));
+    texts[AT_MADE] = "1"; /* there is a set of namespaces */
+    assert_true(taken(&out, texts) && redis_lost(NULL, &out));
+    texts[AT_LAYOUT] = "of an older firn";
+    assert_true(taken(&out, texts) && out.ns_known);
+    assert_string_equal(out.layout, "");
+    texts[AT_LAYOUT] = "";
+    texts[AT_NS_LOSSES] = "0";
+    assert_true(taken(&out, texts) && out.ns_known);
+}
+
+static void records_of_all_names(void **state) {
+    const char *texts[READ_TEXTS] = {"run", "run", "3", "", "", "", "1", "", "3", "", "", "", ""};
+    firn_records out;
+    (void)state;
+    assert_true(taken(&out, texts) && out.all_new && out.shut == NULL);
+    texts[AT_ALL_LAYOUT] = "closed (a test): integer";
+    texts[AT_ALL_LOSSES] = "2";
+    assert_true(taken(&out, texts) && !out.all_new);
+    assert_string_equal(out.shut, "closed (a test): integer");
+    texts[AT_LOSSES] = texts[AT_ALL_LOSSES] = "";
+    assert_true(taken(&out, texts) && !out.all_new);
+}
+
+static void records_that_are_damaged(void **state) {
+    static const int numbers[] = {AT_LOSSES,     AT_FLOOR, AT_NS_LOSSES,
+                                  AT_ALL_LOSSES, AT_HIGH,  AT_GRANT};
+    char longest[FIRN_LAYOUT_SIZE + 1];
+    firn_records out;
+    (void)state;
+    memset(longest, 'l', sizeof longest);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const char *texts[READ_TEXTS] = {"run", "run", "3", "l", "3", "7", "",
+                                         "l",   "3",   "1", "9", "n", "s"};
+        assert_true(taken(&out, texts));
+        texts[numbers[i]] = "x";
+        assert_false(taken(&out, texts));
+        texts[AT_HIGH] = ""; /* then the grant is not read */
+        assert_int_equal(taken(&out, texts), numbers[i] == AT_GRANT || numbers[i] == AT_HIGH);
+    }
+    for (int at = AT_LAYOUT; at <= AT_ALL_LAYOUT; at += AT_ALL_LAYOUT - AT_LAYOUT) {
+        const char *texts[READ_TEXTS] = {"run", "run", "3", "l", "3", "7", "",
+                                         "l",   "3",   "1", "9", "n", "s"};
+        texts[at] = longest;
+        longest[FIRN_LAYOUT_SIZE] = '\0';
+        assert_false(taken(&out, texts));
+        longest[FIRN_LAYOUT_SIZE - 1] = '\0';
+        assert_true(taken(&out, texts));
+        longest[FIRN_LAYOUT_SIZE - 1] = 'l';
+    }
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_are_those_of_the_reply),
+        cmocka_unit_test(records_that_are_absent),
+        cmocka_unit_test(records_of_all_names),
+        cmocka_unit_test(records_that_are_damaged),
         cmocka_unit_test_setup(answers_are_torn, start_over),
         cmocka_unit_test_setup(a_guess_is_found, start_over),
         cmocka_unit_test_setup(a_hidden_loss_is_found, start_over),

@@ -442,8 +442,89 @@ static void a_hidden_loss_is_found(void **state) {
     finds(&driver);
 }
 
+/* The record in a znode; false: it is not firn's. */
+static bool taken(enum znode znode, firn_records *out, const char *text, size_t length) {
+    static zookeeper_store store;
+    zookeeper_records own = {0};
+    zookeeper_call call = {.data = (char *)(uintptr_t)text, .length = (int)length};
+    call.stat.version = 4;
+    call.stat.mzxid = 9;
+    store.layout[0] = store.note[0] = store.shut[0] = '\0';
+    *out = (firn_records){.losses = 3, .layout = store.layout, .note = store.note};
+    const bool right = take(&store, znode, &call, out, &own);
+    assert_int_equal(own.store_version, znode == STORE ? 4 : 0);
+    assert_int_equal(own.ns_version, znode == NAMESPACE ? 4 : 0);
+    assert_int_equal(own.version, znode == KEY ? 4 : 0);
+    assert_true(out->stamp == (znode == KEY ? 9 : 0));
+    return right;
+}
+
+static bool taken_text(enum znode znode, firn_records *out, const char *text) {
+    return taken(znode, out, text, strlen(text));
+}
+
+static void records_are_those_of_the_znodes(void **state) {
+    firn_records out;
+    (void)state;
+    assert_true(taken_text(STORE, &out, "1 3 77\n") && out.known);
+    assert_true(out.losses == 3 && out.origin == 77);
+    assert_true(taken_text(NAMESPACE, &out, "1 5 2\na layout") && out.ns_known);
+    assert_true(out.floor == 5 && out.ns_losses == 2);
+    assert_string_equal(out.layout, "a layout");
+    assert_true(taken_text(KEY, &out, "1 5 18446744073709551615\na note") && out.key_known);
+    assert_true(out.mark.high == 5 && out.mark.grant == UINT64_MAX);
+    assert_string_equal(out.note, "a note");
+    assert_true(taken_text(ALL_NAMES, &out, "1 0 3\ninteger"));
+    assert_true(out.all_new && out.shut == NULL && !out.ns_known);
+    assert_true(taken_text(ALL_NAMES, &out, "1 0 2\nclosed (a test): integer") && !out.all_new);
+    assert_string_equal(out.shut, "closed (a test): integer");
+}
+
+static void records_at_their_bounds(void **state) {
+    char text[FIRN_LAYOUT_SIZE + 20];
+    firn_records out;
+    (void)state;
+    assert_true(taken_text(STORE, &out, "1 9223372036854775806 1\n"));
+    assert_false(taken_text(STORE, &out, "1 9223372036854775807 1\n") || out.known);
+    assert_false(taken_text(STORE, &out, "1 0 0\n"));
+    assert_true(taken_text(NAMESPACE, &out, "1 4611686018427387904 9223372036854775807\nl"));
+    assert_false(taken_text(NAMESPACE, &out, "1 4611686018427387905 0\nl") || out.ns_known);
+    assert_false(taken_text(NAMESPACE, &out, "1 0 9223372036854775808\nl"));
+    assert_true(taken_text(KEY, &out, "1 4611686018427387904 0\nn"));
+    assert_false(taken_text(KEY, &out, "1 4611686018427387905 0\nn") || out.key_known);
+    assert_false(taken_text(ALL_NAMES, &out, "1 x 0\nl"));
+    memset(text, 't', sizeof text);
+    memcpy(text, "1 0 0\n", 6);
+    for (int key = 0; key < 2; key++) {
+        const size_t most = 6 + (key ? FIRN_NOTE_SIZE : FIRN_LAYOUT_SIZE) - 1;
+        text[most] = '\0';
+        assert_true(taken_text(key ? KEY : NAMESPACE, &out, text));
+        text[most] = 't';
+        text[most + 1] = '\0';
+        assert_false(taken_text(key ? KEY : NAMESPACE, &out, text));
+        text[most + 1] = 't';
+    }
+}
+
+static void records_that_are_damaged(void **state) {
+    static const char *const texts[] = {"",          "1",       "1 ",       "1 3 7",   "2 3 7\n",
+                                        "1 3\n",     "1  7\n",  "1 3 \n",   "1 x 7\n", "1 3 x\n",
+                                        "1 3 7 1\n", "\n1 3 7", "1\n3 7\n", "11 3 7\n"};
+    static const char zero[] = "1 3 7\nt\0t";
+    firn_records out;
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_false(taken_text(STORE, &out, texts[i]));
+        assert_false(taken_text(KEY, &out, texts[i]));
+    }
+    assert_false(taken(KEY, &out, zero, sizeof zero - 1));
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_are_those_of_the_znodes),
+        cmocka_unit_test(records_at_their_bounds),
+        cmocka_unit_test(records_that_are_damaged),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),
