@@ -640,8 +640,11 @@ int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error
     int lost = NOT_LOST;
     int code = firn__store_known(machine->shared, machine->gen->ns, "1", &seen, error);
     code = code == FIRN_OK ? firn__binding_read(machine, &binding, error) : code;
+    if (code != FIRN_OK) {
+        return code;
+    }
     const uint64_t origin = !seen.known ? 0 : seen.origin != 0 ? seen.origin : 1;
-    if (code == FIRN_OK && marks && origin == 1) {
+    if (marks && origin == 1) {
         code = compare_marks(machine, &lost, error);
     }
     if (code != FIRN_OK || !binding.known ||
