@@ -130,8 +130,8 @@ static int64_t next_rate(int64_t rate, int64_t taken, int64_t ms) {
     return rate > latest ? rate - (rate - latest) * part / FADES_MS : latest;
 }
 
-static int measure(firn__stock *stock, const firn__stock_record *record, int64_t *rate,
-                   firn_error *error) {
+static int measure_rate(firn__stock *stock, const firn__stock_record *record, int64_t *rate,
+                        firn_error *error) {
     uint64_t kept[3];
     char note[FIRN_NOTE_SIZE];
     firn_records seen;
@@ -289,7 +289,7 @@ int firn__stock_refill(firn__stock *stock, const firn__stock_wish *wish, firn_er
     int64_t rate = 0;
     int code = firn__stock_look(stock, error);
     code = code == FIRN_OK ? read_record(stock, &record, &doubt, error) : code;
-    code = code == FIRN_OK ? measure(stock, &record, &rate, error) : code;
+    code = code == FIRN_OK ? measure_rate(stock, &record, &rate, error) : code;
     if (code == FIRN_OK) {
         const int64_t count = 2 * wanted_of(stock, rate) - firn__stock_left(&record);
         code = fetch_block(stock, wish, count, &block, error);
@@ -308,7 +308,7 @@ static void tend_stock(firn__stock *stock, const firn__stock_wish *wish) {
     }
     stock->tend_ms = now_ms + EVERY_MS;
     if (read_record(stock, &record, &doubt, NULL) == FIRN_OK &&
-        measure(stock, &record, &rate, NULL) == FIRN_OK && record.first == record.end &&
+        measure_rate(stock, &record, &rate, NULL) == FIRN_OK && record.first == record.end &&
         firn__stock_left(&record) < wanted_of(stock, rate)) {
         const firn__stock_wish more = {.least = 1, .earliest = wish->earliest, .stop = wish->stop};
         (void)firn__stock_refill(stock, &more, NULL);
