@@ -374,8 +374,8 @@ static int take_sip_key(firn_mask *mask, const uint8_t key[FIRN_MASK_KEY_SIZE], 
     for (size_t i = 0; i < FIRN_MASK_KEY_SIZE; i++) {
         if (i >= sizeof mask->sip_key && key[i] != 0) {
             return firn__fail(error, FIRN_EUSAGE,
-                              "a key of UUIDv47 has 16 bytes, and this one has 32: make one with "
-                              "`firn mask keygen FILE width=uuid47`");
+                              "a key of UUIDv47 has 16 bytes, and this one has 32: make a key with "
+                              "width=uuid47");
         }
         mask->sip_key[i / 8 % 2] |= i < sizeof mask->sip_key ? (uint64_t)key[i] << i % 8 * 8 : 0;
     }

@@ -183,7 +183,7 @@ done <test/vectors/uuid47.tsv
 check "keygen makes a key of UUIDv47" "$FIRN" mask keygen "$TMPDIR/made47.key" width=uuid47
 check "with 32 hex digits" grep -qxE '1 [0-9a-f]{32}' "$TMPDIR/made47.key"
 refuses "which other masks do not take" 2 "32 hex digits, which only width=uuid47 takes" mask --name a --key-file "$half" 5
-refuses "UUIDv47 takes no key of another mask" 2 "a key of UUIDv47 has 16 bytes.*make one with .firn mask keygen FILE width=uuid47." \
+refuses "UUIDv47 takes no key of another mask" 2 "a key of UUIDv47 has 16 bytes.*make a key with width=uuid47" \
     mask --name a --key-file "$made" width=uuid47 018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f
 refuses "nor another version" 2 "version 7 and has no MAC" mask --name a --key-file "$half" width=uuid47 version=4 5
 refuses "nor a MAC" 2 "version 7 and has no MAC" mask --name a --key-file "$half" width=uuid47 --as base58 --mac 20 5

@@ -172,7 +172,7 @@ json "a block is a run of integers" '.increment == "1" and .count == "1000" and 
 json "runs are first and last of consecutive IDs" '[.[] | (.[1] | length == 19)] | all' '/v1/runs/orders?n=100'
 refuses "a name that is almost a scheme's may be a segment's" 404 "no generator 'ordr': did you mean \`order\`? For integers, use INCR ordr" \
     /v1/new/ordr
-refuses "... and so may another one" 404 "no generator 'invoices': GET /v1/schemes lists them. For integers, use INCR invoices or GET /v1/segments/NAME" \
+refuses "... and so may another one" 404 "no generator 'invoices': FIRN.SCHEMES and GET /v1/schemes list them. For integers, use INCR invoices or GET /v1/segments/NAME" \
     /v1/new/invoices
 refuses "more than a batch is a block's" 422 /v1/block '/v1/segments/tickets?n=65537'
 refuses "a count is called n" 422 'n=0 is out of range: use 1 to' '/v1/segments/tickets?n=0'

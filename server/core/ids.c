@@ -55,7 +55,8 @@ static int refuse_name(const server_request *request, firn_error *error) {
     if (near == NULL && (spelled || listed) && catalog_may_create(name, &no_segment) == FIRN_OK) {
         char advice[ADVICE_SIZE];
         snprintf(advice, sizeof advice, "%s",
-                 spelled ? error->text + error->cure_at : "GET /v1/schemes lists them.");
+                 spelled ? error->text + error->cure_at
+                         : "FIRN.SCHEMES and GET /v1/schemes list them.");
         return firn_error_set(error, FIRN_EUSAGE, spelled ? FIRN_CURE_SPELLING : FIRN_CURE_OTHER,
                               "there is no generator '" ERROR_VALUE(
                                   "%s") "': %s For integers, use INCR %s or GET /v1/segments/NAME",
