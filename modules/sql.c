@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See sql.h. */
+/* The verbs that sql.h declares: which statement or transaction each takes. */
 #include "sql.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static int write_store(void *self, const firn_records *seen, firn_records *next,
     return lost || !seen->known ? sql_write_store(self, next, lost, error) : FIRN_OK;
 }
 
-/* Of the verb's transaction, after the other records. */
+/* Raises the mark in the verb's transaction, after the other records. */
 static int write_mark(void *self, const firn_records *seen, firn_records *next,
                       const module_points *points, firn_error *error) {
     const firn_raise raise = {seen->mark.high, next->mark.high, seen->mark.high, 0,

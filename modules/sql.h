@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The verbs of a store in two tables, as far as PostgreSQL and MariaDB have them in common. A raise
- * of a mark, and a give back, is one statement in its own transaction. What changes other records
- * takes a transaction: the first such write of a verb only begins it, with its locks, and the engine
- * reads again and decides in it. */
+ * of a mark, and a give back, is one statement in its own transaction. A verb that changes other
+ * records needs a longer transaction: its first such write only begins the transaction, with its
+ * locks, and the engine reads again and decides in the transaction. */
 #ifndef FIRN_SQL_H
 #define FIRN_SQL_H
 
@@ -11,7 +11,7 @@
 #define SQL_PAGE_ROWS 256 /* of a listing */
 
 typedef struct sql_state {
-    firn_verb verb;            /* in progress, */
+    firn_verb verb;            /* the verb in progress, */
     const firn_records *names; /* and its records */
     bool inside;               /* in the transaction of a verb */
     bool suspect;              /* a new connection shows an older mark */

@@ -26,8 +26,7 @@
 
 static int stock_away(const firn__stock *stock, const firn_error *why, firn_error *error) {
     return firn__fail(error, FIRN_ESTORE,
-                      "%.70s has nothing left in the reserve of this machine, and the store cannot "
-                      "be used (%.170s): start the store",
+                      "%.70s has too few integers left in the reserve of this machine, and %.250s",
                       stock->names.ns, why->text);
 }
 
@@ -112,7 +111,7 @@ int firn__stock_look(firn__stock *stock, firn_error *error) {
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
-/* A separate record keeps the rate: {when it was measured, taken until then, rate}. */
+/* A separate record keeps the rate: {when it was measured, integers taken until then, rate}. */
 static int read_rate(firn__stock *stock, firn_records *seen, uint64_t rate[3], firn_error *error) {
     int code = firn__machine_begin(&stock->file, seen, "rate", error);
     if (code == FIRN_OK &&
@@ -339,7 +338,7 @@ static bool take_from(firn__stock_record *record, const firn__stock_wish *wish, 
 
 typedef enum stock_verdict { STOCK_TAKEN, STOCK_EMPTY, STOCK_UNSURE } stock_verdict;
 
-/* How to take what may have been used elsewhere. */
+/* How a call treats integers in doubt: it asks the store first, drops them, or trusts the file. */
 typedef enum stock_trust { STOCK_ASKS, STOCK_DROPS, STOCK_TRUSTS } stock_trust;
 
 static stock_verdict weigh(const firn__stock *stock, firn__stock_doubt doubt, stock_trust trust) {

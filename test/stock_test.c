@@ -149,7 +149,7 @@ static void integers_outlive_their_store(void **state) {
     assert_int_equal(work(segment, HOUR, SECOND), 3600);
     const int64_t more = drain(segment, 20000);
     assert_in_range(more, 0, 2 * 3600); /* a reserve has at most twice its time, and some */
-    gets_none(segment, FIRN_ESTORE, "start the store");
+    gets_none(segment, FIRN_ESTORE, "has too few integers left in the reserve of this machine");
     away = false;
     pass(&world.clock, MINUTE);
     gets(segment);
@@ -181,7 +181,7 @@ static void a_new_segment_is_refused_meanwhile(void **state) {
     (void)state;
     away = true;
     firn_segment *segment = integers();
-    gets_none(segment, FIRN_ESTORE, "has nothing left in the reserve of this machine");
+    gets_none(segment, FIRN_ESTORE, "has too few integers left in the reserve of this machine");
     away = false;
     pass(&world.clock, SECOND);
     assert_int_equal(gets(segment), 1);
