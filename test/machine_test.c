@@ -1230,6 +1230,9 @@ static void at_open_the_store_must_know_the_right(void **state) {
         const firn__right after = right_of(gen, key);
         assert_true(after.state == FIRN__RIGHT_CLOSED || after.grant != before.grant);
         assert_int_equal(after.epoch, before.epoch + 1);
+        if (cases[i].reserve == NULL) { /* and the store hears of it */
+            assert_non_null(strstr(world.notice, "has lost reservations"));
+        }
         kill_process(gen);
         if (theirs != NULL) {
             kill_process(theirs);
@@ -1639,6 +1642,25 @@ static void a_refill_that_was_sent_twice_is_not_given_back(void **state) {
     pass(&world.clock, 20 * SECOND);
     gen->machine->tend_ns = 0;
     closed(gen);
+}
+
+/* A later refill is given back as far as its own first slot: a copy of the earlier one may still
+ * arrive. */
+static void a_give_back_ends_at_what_was_sent_twice(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    pass(&world.clock, 10 * MINUTE);
+    refill_unheard(gen, key);
+    refill_of(gen, key, FIRN_OK);
+    pass(&world.clock, 10 * MINUTE);
+    refill_of(gen, key, FIRN_OK);
+    const firn__right right = right_of(gen, key);
+    assert_true(!right.twice && right.first > slot_now(gen) + firn__slots_of(gen, HOUR / 2000000));
+    assert_int_equal(mark_of(&world.log, "r", key), right.end);
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+    assert_int_equal(mark_of(&world.log, "r", key), right.first);
+    kill_process(gen);
 }
 
 /* The refill was looked at while the right was open, and is written down after that was closed. */
@@ -2609,6 +2631,7 @@ int main(int count, char **words) {
         TEST(without_its_store_nothing_is_given_back),
         TEST(a_pending_refill_is_not_given_back),
         TEST(a_refill_that_was_sent_twice_is_not_given_back),
+        TEST(a_give_back_ends_at_what_was_sent_twice),
         TEST(a_refill_of_a_right_that_is_given_back_is_not_sent),
         TEST(a_right_is_closed_before_the_store_hears_of_it),
         TEST(at_open_the_store_must_know_the_right),
