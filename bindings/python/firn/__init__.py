@@ -342,6 +342,8 @@ class Job(_Closed, _firn.Job):
                 disorder=None, store=None, output=None, module_dir=None, unsafe=False, **keys):
         if digest is None and (name is not None or store is not None):
             raise _usage("a job with a name needs the digest of its input", "set digest, such as a hash of a file")
+        if not isinstance(digest, (int, type(None))):
+            raise TypeError("digest is an int of 64 bits, not %s" % type(digest).__name__)
         if digest is not None and not 0 <= digest < 2**64:
             raise _usage("digest=%d is out of range (0 to 2^64 - 1)" % digest, "use 64 bits of a hash")
         return _firn.Job.__new__(cls, scheme=scheme, keys=_keys(keys), name=name, digest=digest or 0, seed=seed,
@@ -364,6 +366,13 @@ class Order(_firn.Order):
         raise TypeError("an Order has a key and cannot be pickled")
 
 
+def _typed(kind, text):
+    try:
+        return kind(text)
+    except ValueError:
+        raise _usage("the mask gives the text %s, which is no %s" % (text, kind.__name__), "give the ID as text, str(id)") from None
+
+
 class Mask(_firn.Mask):
     """Other IDs for IDs, which show neither time nor volume: Mask("orders", "mask.key", width="uuid").
 
@@ -376,11 +385,11 @@ class Mask(_firn.Mask):
 
     def mask(self, id):
         """The masked form of an ID."""
-        return type(id)(self._turn(str(id), False))
+        return _typed(type(id), self._turn(str(id), False))
 
     def unmask(self, masked):
         """The ID of a masked one."""
-        return type(masked)(self._turn(str(masked), True))
+        return _typed(type(masked), self._turn(str(masked), True))
 
     def __reduce__(self):
         raise TypeError("a Mask has a key and cannot be pickled")
