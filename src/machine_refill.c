@@ -180,13 +180,17 @@ static int strike_out(refilling *f, firn_error *error) {
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* The end of the note of each refill: whose mark it is in the shared store. */
+/* The end of the note of each refill: whose mark it is in the shared store. Without a machine ID,
+ * files of two machines may look equal, and nothing is written. */
 static char *write_mine(const firn__machine *machine, char mine[FIRN_NOTE_SIZE]) {
     firn__binding here = {0};
     firn__binding_here(machine, &here);
     const uint64_t words[2] = {here.id, here.file};
-    snprintf(mine, FIRN_NOTE_SIZE, ", file %016" PRIx64,
-             firn__hash(FIRN__HASH_START, words, sizeof words));
+    mine[0] = '\0';
+    if (here.id != 0 && here.file != 0) {
+        snprintf(mine, FIRN_NOTE_SIZE, ", file %016" PRIx64,
+                 firn__hash(FIRN__HASH_START, words, sizeof words));
+    }
     return mine;
 }
 
@@ -310,7 +314,7 @@ static int see_owned(void *context, const firn_holding *holding) {
     for (size_t i = 0; i < found->list->count; i++) {
         if (strcmp(found->list->node[i].key, holding->key) == 0) {
             found->is_mine[i] =
-                length >= end && strcmp(holding->note + length - end, found->mine) == 0;
+                end > 0 && length >= end && strcmp(holding->note + length - end, found->mine) == 0;
         }
     }
     return FIRN_OK;
@@ -640,8 +644,11 @@ int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error
     int lost = NOT_LOST;
     int code = firn__store_known(machine->shared, machine->gen->ns, "1", &seen, error);
     code = code == FIRN_OK ? firn__binding_read(machine, &binding, error) : code;
+    if (code != FIRN_OK) {
+        return code;
+    }
     const uint64_t origin = !seen.known ? 0 : seen.origin != 0 ? seen.origin : 1;
-    if (code == FIRN_OK && marks && origin == 1) {
+    if (marks && origin == 1) {
         code = compare_marks(machine, &lost, error);
     }
     if (code != FIRN_OK || !binding.known ||

@@ -263,6 +263,9 @@ static void parse(command *out, const char *text) {
 /* The fate of a command. */
 enum fate { ANSWERED, DOUBLED, UNKNOWN_SCRIPT, GARBLED, LOST, LATER, UNHEARD, FATES };
 
+static bool garbles;      /* every answer */
+static command *last_one; /* keeps the last command; NULL: it does not */
+
 static ssize_t lie_send(int fd, const char *buf, size_t size) {
     command c;
     char out[4096];
@@ -272,7 +275,10 @@ static ssize_t lie_send(int fd, const char *buf, size_t size) {
         return -1;
     }
     parse(&c, buf);
-    const enum fate fate = faults && ONE_IN(6) ? chance() % FATES : ANSWERED;
+    if (last_one != NULL) {
+        *last_one = c;
+    }
+    const enum fate fate = garbles ? GARBLED : faults && ONE_IN(6) ? chance() % FATES : ANSWERED;
     if (fate == UNKNOWN_SCRIPT && is(c.words[0], "EVALSHA")) {
         reply(fd, "-NOSCRIPT no\r\n", 14);
     } else if (fate == LATER && late_count < LATE) {
@@ -372,7 +378,7 @@ static void a_missing_comparison_is_found(void **state) {
 static bool taken(firn_records *out, const char *const texts[READ_TEXTS]) {
     static redis_store store;
     redisReply replies[READ_TEXTS], *elements[READ_TEXTS];
-    memset(out, 0x55, sizeof *out); /* each field is set */
+    memset(out, 1, sizeof *out); /* each field is set */
     for (int i = 0; i < READ_TEXTS; i++) {
         replies[i] = (redisReply){.type = REDIS_REPLY_STRING,
                                   .str = (char *)(uintptr_t)texts[i],
@@ -459,12 +465,108 @@ static void records_that_are_damaged(void **state) {
     }
 }
 
+static char passed[400]; /* the failpoints */
+
+static void pass(void *self, const char *name) {
+    (void)self;
+    strcat(strcat(passed, " "), name);
+}
+
+/* What a write sends of which records, and that it passes the failpoints. */
+static void records_that_a_write_sends(void **state) {
+    static const uint64_t alive = 1;
+    static command sent;
+    firn_records seen = {.ns = "bare", .key = "2", .alive = &alive, .layout = "", .note = ""};
+    void *self = driver_handle();
+    (void)state;
+    server_new();
+    ((module_link *)self)->options.failpoint = pass;
+    last_one = &sent;
+    assert_int_equal(firn_store_driver.begin(self, &seen, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    for (int which = 1; which < 8; which++) {
+        firn_records next, again = seen;
+        put(now.identity, "another run");
+        assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+        assert_true(redis_lost(self, &seen));
+        next = seen;
+        next.layout = "a layout";
+        next.note = "a note";
+        next.losses = next.ns_losses = which;
+        next.floor = 10 + which;
+        next.mark = (firn_mark){100 + which, UINT64_MAX};
+        passed[0] = '\0';
+        assert_int_equal(
+            firn_store_driver.write(self, &seen, &next, which, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+        assert_string_equal(passed, " reserve.before reserve.sent reserve.committed");
+        char(*given)[WORD] = sent.words + 7;
+        const bool store = (which & FIRN_RECORD_STORE) != 0, ns = (which & FIRN_RECORD_NS) != 0;
+        assert_int_equal(sent.count, 19);
+        assert_string_equal(given[0], "bare");
+        assert_string_equal(given[1], "2");
+        assert_string_equal(given[2], own_of(&seen).seal);
+        assert_int_equal(atoll(given[3]), seen.mark.high);
+        assert_string_equal(given[4], seen.key_known ? "18446744073709551615" : "");
+        assert_int_equal(given[5][0] != '\0' ? atoll(given[5]) : 0, store ? which : 0);
+        assert_string_equal(given[6], ns ? "a layout" : "");
+        assert_int_equal(atoll(given[7]), which);
+        assert_int_equal(atoll(given[8]), 10 + which);
+        assert_int_equal(atoll(given[9]), (which & FIRN_RECORD_KEY) != 0 ? 100 + which : 0);
+        assert_string_equal(given[10], "18446744073709551615");
+        assert_string_equal(given[11], "a note");
+        assert_int_equal(redis_lost(self, &next), !store);
+        assert_int_equal(firn_store_driver.read(self, &again, true, NULL), FIRN_OK);
+        assert_string_equal(own_of(&next).seal, own_of(&again).seal);
+        assert_int_equal(firn_store_driver.write(self, &seen, &next, 7, FIRN_VERB_RESERVE, NULL),
+                         FIRN_WRITE_CHANGED);
+    }
+    const firn_raise raise = {107, 108, 5000, 6, UINT64_MAX - 1}; /* another grant */
+    const char *given[] = {
+        "2",   "7",    "a layout", "17", "1",       "107", "18446744073709551614",
+        "108", "5000", "6",        "77", "a client"};
+    firn_records next = seen;
+    assert_int_equal(firn_store_driver.read(self, &next, true, NULL), FIRN_OK);
+    seen = next;
+    next.mark.grant = 77;
+    next.note = "a client";
+    assert_int_equal(firn_store_driver.add(self, &seen, &next, &raise, NULL), FIRN_WRITE_CHANGED);
+    for (int i = 0; i < 12; i++) {
+        assert_string_equal(sent.words[5 + i], given[i]);
+    }
+    last_one = NULL;
+    module_close(self);
+}
+
+static void records_that_nobody_can_read(void **state) {
+    static const uint64_t alive = 1;
+    const firn_raise raise = {0, 0, 100, 1, 0};
+    firn_records seen = {.ns = "guarded", .key = "1", .alive = &alive, .layout = "", .note = ""};
+    firn_records next;
+    void *self = driver_handle();
+    (void)state;
+    server_new();
+    assert_int_equal(firn_store_driver.begin(self, &seen, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    garbles = true;
+    for (int i = 0; i < 20; i++) { /* of each kind */
+        next = seen;
+        assert_int_equal(firn_store_driver.read(self, &next, true, NULL), FIRN_ESTORE);
+        next = seen;
+        assert_int_equal(firn_store_driver.add(self, &seen, &next, &raise, NULL), FIRN_EUNKNOWN);
+    }
+    garbles = false;
+    put(now.spaces[0].keys[0].high, "x");
+    assert_int_equal(firn_store_driver.read(self, &next, true, NULL), FIRN_ESTORE);
+    module_close(self);
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_those_of_the_reply),
         cmocka_unit_test(records_that_are_absent),
         cmocka_unit_test(records_of_all_names),
         cmocka_unit_test(records_that_are_damaged),
+        cmocka_unit_test(records_that_a_write_sends),
+        cmocka_unit_test(records_that_nobody_can_read),
         cmocka_unit_test_setup(answers_are_torn, start_over),
         cmocka_unit_test_setup(a_guess_is_found, start_over),
         cmocka_unit_test_setup(a_hidden_loss_is_found, start_over),

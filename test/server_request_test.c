@@ -617,7 +617,7 @@ static void what_is_wrong_is_refused_with_its_cure(void **state) {
     assert_null(strstr(early.error.text, "epoch="));
     assert_null(strstr(early.error.text, "bits="));
     assert_refused(ask_for(worker, VERB_NEW, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
-                   "there is no scheme 'qqqqqqqqqqqq'");
+                   "there is no generator 'qqqqqqqqqqqq'");
     assert_refused(
         ask_for(worker, VERB_NEW, "js53", "time", "2026-01-01T00:00:00Z", "n", "5000", NULL),
         FIRN_ERANGE, "at most 4096 at once");
@@ -661,7 +661,7 @@ static void names_of_the_other_kind_say_what_to_ask(void **state) {
     assert_refused(ask_for(mine(), VERB_NEXT, "uuid7", NULL), FIRN_EUSAGE,
                    "'uuid7' is a scheme, not a segment: use FIRN.NEW uuid7");
     assert_refused(ask_for(mine(), VERB_RUNS, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
-                   "there is no scheme 'qqqqqqqqqqqq'");
+                   "there is no generator 'qqqqqqqqqqqq'");
     assert_refused(ask_for(mine(), VERB_NEW, "orders", NULL), FIRN_EUSAGE,
                    "'orders' is a segment, not a generator: use INCR orders");
     catalog_allow(50);

@@ -9,7 +9,7 @@
 
 static const bench_api own_api = {
 #define BENCH_X(name) .name = firn_##name,
-    BENCH_FUNCTIONS(BENCH_X)
+    BENCH_FUNCTIONS(BENCH_X) BENCH_MASKS(BENCH_X)
 #undef BENCH_X
 };
 
@@ -28,6 +28,7 @@ static bool load_library(session *s, const char *path, bench_api *api) {
         return false;                                                                              \
     }
     BENCH_FUNCTIONS(BENCH_X)
+    BENCH_MASKS(BENCH_X)
 #undef BENCH_X
     return true;
 }
