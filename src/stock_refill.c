@@ -25,9 +25,12 @@
 #define TRIES       4 /* refills and drops of one call */
 
 static int stock_away(const firn__stock *stock, const firn_error *why, firn_error *error) {
-    return firn__fail(error, FIRN_ESTORE,
-                      "%.70s has too few integers left in the reserve of this machine, and %.250s",
-                      stock->names.ns, why->text);
+    const int length = why->cure_at > 0 ? why->cure_at - 2 : (int)strlen(why->text);
+    return firn_error_set(
+        error, FIRN_ESTORE, why->cure,
+        "%.70s has too few integers left in the reserve of this machine, and %.*s: %.100s",
+        stock->names.ns, length < 200 ? length : 200, why->text,
+        why->cure_at > 0 ? why->text + why->cure_at : "start the store");
 }
 
 /* ---- the shared store ------------------------------------------------------------------------ */

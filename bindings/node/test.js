@@ -255,6 +255,7 @@ function main () {
     const after = new firn.Mask('orders', ring, { prefix: 'ord', key_number: 2 })
     assert.strictEqual(after.unmask('ord_1_4b7xxg9Yn5Zy77y'), '1541815603606036480')
     assert.match(after.mask('77'), /^ord_2_/)
+    code('USAGE', () => after.mask(77n))
     code('USAGE', () => new firn.Mask('orders', ring))
     // Published by the ports of UUIDv47 for Go and Ruby: see test/vectors/uuid47.tsv.
     for (const [key, plain, hidden] of [

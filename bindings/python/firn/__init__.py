@@ -367,6 +367,13 @@ class Order(_firn.Order):
         raise TypeError("an Order has a key and cannot be pickled")
 
 
+def _typed(kind, text):
+    try:
+        return kind(text)
+    except ValueError:
+        raise _usage("the mask gives the text %s, which is no %s" % (text, kind.__name__), "give the ID as text, str(id)") from None
+
+
 class Mask(_firn.Mask):
     """Other IDs for IDs, which show neither time nor volume: Mask("orders", "mask.key", width="uuid").
 
@@ -379,11 +386,11 @@ class Mask(_firn.Mask):
 
     def mask(self, id):
         """The masked form of an ID."""
-        return type(id)(self._turn(str(id), False))
+        return _typed(type(id), self._turn(str(id), False))
 
     def unmask(self, masked):
         """The ID of a masked one."""
-        return type(masked)(self._turn(str(masked), True))
+        return _typed(type(masked), self._turn(str(masked), True))
 
     def __reduce__(self):
         raise TypeError("a Mask has a key and cannot be pickled")
