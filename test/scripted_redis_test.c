@@ -472,7 +472,7 @@ static void pass(void *self, const char *name) {
     strcat(strcat(passed, " "), name);
 }
 
-/* What a write sends of which records, and that it passes the failpoints. */
+/* A write sends these records, and passes the failpoints. */
 static void records_that_a_write_sends(void **state) {
     static const uint64_t alive = 1;
     static command sent;
