@@ -195,6 +195,7 @@ function main () {
     code('USAGE', () => new firn.Job('snowflake', { node: 3, window: '3s' }))
     code('USAGE', () => new firn.Job('uuid7', { seed: 'x', output: 'bigint' }))
     code('RANGE', () => new firn.Job('snowflake', { node: 3, digest: 1n << 64n }))
+    assert.throws(() => new firn.Job('snowflake', { node: 3, digest: '' }), /digest is a BigInt, not string/)
     code('RANGE', () => new firn.Job('snowflake', { node: 3, maxShift: 86400001 }))
     assert.throws(() => new firn.Job('snowflake', { node: 3, maxShift: '1s' }), TypeError)
   })
