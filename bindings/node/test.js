@@ -324,7 +324,11 @@ function main () {
     const seen = new Set()
     const limit = Date.now() + 60000
     while (gen.status().renewals < 3 && Date.now() < limit) {
-      seen.add(gen.next())
+      try {
+        seen.add(gen.next())
+      } catch (error) { // a busy machine may renew late
+        if (error.code !== 'ERR_FIRN_WINDOW') throw error
+      }
       await new Promise(resolve => setTimeout(resolve, 5))
     }
     assert.ok(gen.status().renewals >= 3)
