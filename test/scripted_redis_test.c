@@ -472,7 +472,7 @@ static void pass(void *self, const char *name) {
     strcat(strcat(passed, " "), name);
 }
 
-/* What a write sends of which records, and that it passes the failpoints. */
+/* The records that a write sends, and the failpoints that the write passes. */
 static void records_that_a_write_sends(void **state) {
     static const uint64_t alive = 1;
     static command sent;

@@ -448,7 +448,7 @@ class Masks(unittest.TestCase):
             after = firn.Mask("orders", file, prefix="ord", key_number=2)
             self.assertEqual(after.unmask("ord_1_4b7xxg9Yn5Zy77y"), "1541815603606036480")
             self.assertEqual(after.unmask(after.mask("77")), "77")
-            with self.assertRaisesRegex(firn.UsageError, r"which is no int: give the ID as text, str\(id\)"):
+            with self.assertRaisesRegex(firn.UsageError, r"and the ID has type int: give the ID as text, str\(id\)"):
                 after.mask(77)
             self.assertRegex(after.mask("77"), "^ord_2_")
             with self.assertRaisesRegex(firn.Error, "has the keys 1 and 2"):
