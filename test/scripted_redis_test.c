@@ -472,7 +472,7 @@ static void pass(void *self, const char *name) {
     strcat(strcat(passed, " "), name);
 }
 
-/* A write sends these records, and passes the failpoints. */
+/* The records that a write sends, and the failpoints that the write passes. */
 static void records_that_a_write_sends(void **state) {
     static const uint64_t alive = 1;
     static command sent;

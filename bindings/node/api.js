@@ -198,7 +198,7 @@ function firnApi (native, generators) {
     #turn (id, back) {
       const turned = call('turnMask', this.#mask, typeof id === 'bigint' ? String(id) : text('id', id), back)
       if (typeof id !== 'bigint') return turned
-      if (!/^\d+$/.test(turned)) throw refuse('USAGE', `the mask gives the text ${turned}, which is no BigInt`, 'give the ID as text, String(id)')
+      if (!/^\d+$/.test(turned)) throw refuse('USAGE', `the mask gives the text ${turned}, and the ID is a BigInt`, 'give the ID as text, String(id)')
       return BigInt(turned)
     }
   }

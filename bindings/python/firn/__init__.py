@@ -371,7 +371,7 @@ def _typed(kind, text):
     try:
         return kind(text)
     except ValueError:
-        raise _usage("the mask gives the text %s, which is no %s" % (text, kind.__name__), "give the ID as text, str(id)") from None
+        raise _usage("the mask gives the text %s, and the ID has type %s" % (text, kind.__name__), "give the ID as text, str(id)") from None
 
 
 class Mask(_firn.Mask):

@@ -228,7 +228,7 @@ with test_firn.job(sys.argv[1]) as job, open(sys.argv[1] + "/ids", "w") as out:
                 self.assertEqual(len({*ids, *more, *gen.many(10)}), 2 * len(TIMES) + 10)
             for id, time in zip(ids, TIMES):
                 self.assertLessEqual(firn.show(id, "snowflake").unix_ns - time, 10**9)
-            for other in ({"digest": 9}, {"disorder": datetime.timedelta(microseconds=1)}, {"seed": "other"}):
+            for other in ({"digest": 9}, {"disorder": datetime.timedelta(days=2)}, {"seed": "other"}):
                 self.assertRaises(firn.TakenError, job, folder, **other)
             self.assertRaisesRegex(firn.UsageError, "set digest", job, folder, digest=None)
 
@@ -270,7 +270,7 @@ with test_firn.job(sys.argv[1]) as job, open(sys.argv[1] + "/ids", "w") as out:
             self.assertEqual(job.shift_ns, 10**6)
         self.assertRaisesRegex(firn.UsageError, "set the name of the job", firn.Job, "snowflake", store="memory:", digest=1)
         self.assertRaisesRegex(firn.UsageError, "uuid7 has random fields", firn.Job, "uuid7")
-        for wrong in ({"max_shift": "1s"}, {"disorder": 3}, {"digest": "7"}):
+        for wrong in ({"max_shift": "1s"}, {"disorder": 3}):
             self.assertRaises(TypeError, firn.Job, "snowflake", node=3, **wrong)
         for wrong in ({"max_shift": datetime.timedelta(days=2)}, {"digest": 2**64}, {"node": 1024}, {"window": "3s"}, {"output": "uuid"}):
             self.assertRaises(firn.Error, firn.Job, "snowflake", **{"node": 3, **wrong})
@@ -448,7 +448,7 @@ class Masks(unittest.TestCase):
             after = firn.Mask("orders", file, prefix="ord", key_number=2)
             self.assertEqual(after.unmask("ord_1_4b7xxg9Yn5Zy77y"), "1541815603606036480")
             self.assertEqual(after.unmask(after.mask("77")), "77")
-            with self.assertRaisesRegex(firn.UsageError, r"which is not an int: give the ID as text, str\(id\)"):
+            with self.assertRaisesRegex(firn.UsageError, r"and the ID has type int: give the ID as text, str\(id\)"):
                 after.mask(77)
             self.assertRegex(after.mask("77"), "^ord_2_")
             with self.assertRaisesRegex(firn.Error, "has the keys 1 and 2"):
