@@ -104,7 +104,7 @@ static bool is_witness(int file, const struct stat *database) {
             (database->st_mode & 0022) != 0);
 }
 
-/* Those who may write the reserve's file may read, write and lock the witness; nobody else, who
+/* Users who may write the reserve's file may read, write and lock the witness; nobody else, who
  * could delay them with a lock. */
 static void share_witness(int file, const struct stat *database) {
     const mode_t writes = database->st_mode & 0222;
@@ -136,7 +136,7 @@ static int witness_open(firn__stock *stock, bool makes) {
     return file;
 }
 
-/* Not for ever: a process that is stopped keeps its lock. */
+/* The wait has a bound: a process that is stopped keeps its lock. */
 static bool witness_lock(int file) {
     const struct timespec pause = {.tv_nsec = 1000000};
     for (int i = 0; i < LOCK_TRIES; i++) {
@@ -160,7 +160,7 @@ static int witness_set(firn__stock *stock, const firn__stock_record *record, boo
         done = pwrite(file, &now, sizeof now, 0) == sizeof now;
     }
     if (file >= 0) {
-        flock(file, LOCK_UN); /* a child that was forked meanwhile has the file open too */
+        flock(file, LOCK_UN); /* a child that was forked in between has the file open too */
         close(file);
     }
     return done ? FIRN_OK
