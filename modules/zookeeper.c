@@ -219,6 +219,10 @@ static int visit_key(zookeeper_store *store, const char *ns, const char *key, fi
     if (code != FIRN_OK || !seen.ns_known || (key[0] != '\0' && !seen.key_known)) {
         return code;
     }
+    if (key[0] == '\0') { /* somebody may just have made the key that was looked for */
+        seen.note = "";
+        seen.mark = (firn_mark){0, 0};
+    }
     const firn_holding holding = {ns, seen.layout, key, seen.note, seen.mark, seen.floor};
     return visit(context, &holding);
 }
