@@ -384,11 +384,11 @@ static void an_older_file_that_is_put_back_issues_nothing(void **state) {
     put_back(copy);
     away = true;
     segment = integers();
-    gets_none(segment, FIRN_ESTORE, "has nothing left");
+    gets_none(segment, FIRN_ESTORE, "has too few integers left");
     kill_integers(segment);
     put_back(copy);
     segment = integers_of(file, "reserve_trust=1"); /* nobody can vouch for it */
-    gets_none(segment, FIRN_ESTORE, "has nothing left");
+    gets_none(segment, FIRN_ESTORE, "has too few integers left");
     away = false;
     pass(&world.clock, MINUTE);
     drain(segment, 3000);
