@@ -320,21 +320,16 @@ static int see_owned(void *context, const firn_holding *holding) {
     return FIRN_OK;
 }
 
-/* The store lost reservations. What this machine holds stays, since nobody is granted a slot before
- * the guard. But the store, or an older copy of it, may have granted a node to somebody before it
- * knew: only nodes stay whose mark is an older one of this file. The marks are read after the loss
- * was declared. */
-static int keep_after_loss(firn__machine *machine, bool declares, firn_error *error) {
+/* The store lost reservations, and knows it. What this machine holds stays, since nobody is granted
+ * a slot before the guard. But the store, or an older copy of it, may have granted a node to somebody
+ * before it knew: only nodes stay whose mark is an older one of this file. */
+static int keep_own(firn__machine *machine, firn_error *error) {
     firn__machine_list list;
     char mine[FIRN_NOTE_SIZE];
     owned found = {.list = &list, .mine = write_mine(machine, mine)};
-    int code = declares && declare_loss(machine) != FIRN_OK ? FIRN_ESTORE : FIRN_OK;
-    code = code == FIRN_OK ? firn__machine_nodes(machine, &list, NULL) : code;
+    int code = firn__machine_nodes(machine, &list, error);
     if (code == FIRN_OK) {
-        code = firn_store_list(machine->shared, machine->gen->ns, see_owned, &found, NULL);
-    }
-    if (code != FIRN_OK) {
-        return firn__machine_shut_all(machine, -1, error);
+        code = firn_store_list(machine->shared, machine->gen->ns, see_owned, &found, error);
     }
     for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
         if (!found.is_mine[i]) {
@@ -342,6 +337,13 @@ static int keep_after_loss(firn__machine *machine, bool declares, firn_error *er
         }
     }
     return code == FIRN_OK ? firn__machine_strike_all(machine, error) : code;
+}
+
+/* The marks are read after the loss was declared. */
+static int keep_after_loss(firn__machine *machine, bool declares, firn_error *error) {
+    int code = declares && declare_loss(machine) != FIRN_OK ? FIRN_ESTORE : FIRN_OK;
+    code = code == FIRN_OK ? keep_own(machine, NULL) : code;
+    return code == FIRN_OK ? code : firn__machine_shut_all(machine, -1, error);
 }
 
 /* The refill was refused. Is the mark ours, or has another process of this machine raised it? */
@@ -576,7 +578,8 @@ int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *er
 /* ---- whose file, and which store ------------------------------------------------------------- */
 
 /* The store forgot a loss that it knew, or counts one more. A right that was granted before a loss
- * stays, as long as the floor of the namespace is not below its ceiling. */
+ * stays, as long as the floor of the namespace is not below its ceiling, and nobody else was granted
+ * the node before the store knew. */
 static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__binding *binding,
                         firn_error *error) {
     if (seen->losses < binding->losses) { /* of some engines the count is only "now" */
@@ -585,8 +588,9 @@ static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__
                    ? FIRN_OK
                    : firn__machine_shut_all(machine, -1, error);
     }
-    if (!seen->ns_known || seen->ns_losses != seen->losses) {
-        return FIRN_OK; /* nobody has set the floor yet */
+    int code = keep_own(machine, error);
+    if (code != FIRN_OK || !seen->ns_known || seen->ns_losses != seen->losses) {
+        return code; /* nobody has set the floor yet */
     }
     binding->losses = seen->losses;
     return firn__machine_shut_all(machine, seen->floor, error);

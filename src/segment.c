@@ -10,6 +10,7 @@
 #include "fork_memory.h"
 #include "gen.h"
 #include "reserve.h"
+#include "store.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -690,6 +691,9 @@ int firn__segment_advance(firn_segment *segment, int64_t from, int64_t guard, in
     int code = segment->stock != NULL ? firn__stock_drop(segment->stock, false, error) : FIRN_OK;
     if (code != FIRN_OK) {
         return code;
+    }
+    if (segment->stock != NULL) { /* another process may have given back what this handle had */
+        firn__store_forget(segment->store, segment->ns, segment->key);
     }
     /* Takes and gives back one slot: the mark is then at or after it. */
     slot_block block = {0};

@@ -14,9 +14,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define WITNESSES "/dev/shm" /* memory of this boot: no backup and no snapshot of a disk has it */
+#define WITNESSES  "/dev/shm" /* memory of this boot: no backup and no snapshot of a disk has it */
+#define LOCK_TRIES 1000       /* for a second */
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
@@ -84,10 +86,8 @@ char *firn__stock_witness(char path[64], firn__stock *stock) {
 }
 
 static bool witness_read(int file, stock_witness *witness) {
-    struct stat found;
     const ssize_t size = sizeof *witness;
-    return file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
-           found.st_size == size && pread(file, witness, sizeof *witness, 0) == size &&
+    return file >= 0 && pread(file, witness, sizeof *witness, 0) == size &&
            witness->epoch < UINT32_MAX;
 }
 
@@ -95,19 +95,57 @@ static bool is_earlier(const stock_witness *a, const stock_witness *b) {
     return a->epoch < b->epoch || (a->epoch == b->epoch && a->mark < b->mark);
 }
 
+/* Of one who may write the reserve's file, or of root: any user can make a file of this name. */
+static bool is_witness(int file, const struct stat *database) {
+    struct stat found;
+    return fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
+           (found.st_size == 0 || found.st_size == (off_t)sizeof(stock_witness)) &&
+           (found.st_uid == geteuid() || found.st_uid == database->st_uid || found.st_uid == 0 ||
+            (database->st_mode & 0022) != 0);
+}
+
+/* Every user who may write the reserve's file may read, write and lock the witness, and no other
+ * user, whose lock could delay them. */
+static void share_witness(int file, const struct stat *database) {
+    const mode_t writes = database->st_mode & 0222;
+    const uid_t owner = geteuid() == 0 ? database->st_uid : (uid_t)-1;
+    int result = fchown(file, owner, database->st_gid);
+    result = fchmod(file, (writes | writes << 1) & (result == 0 ? 0666 : 0606));
+    (void)result;
+}
+
 static int witness_open(firn__stock *stock, bool makes) {
     char path[64];
     struct stat database;
-    const int flags = (makes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW;
+    const int flags = (makes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    if (stat(stock->file.path, &database) != 0) {
+        return -1;
+    }
     int file = open(firn__stock_witness(path, stock), flags);
     if (file < 0 && makes) {
         file = open(path, flags | O_CREAT | O_EXCL, 0600);
-        if (file >= 0 && stat(stock->file.path, &database) == 0) {
-            (void)fchmod(file, database.st_mode & 0666); /* as the file itself */
+        if (file >= 0) {
+            share_witness(file, &database);
         }
         file = file < 0 ? open(path, flags) : file; /* another process made it */
     }
+    if (file >= 0 && !is_witness(file, &database)) {
+        close(file);
+        return -1;
+    }
     return file;
+}
+
+/* The wait has an end, because a process that is stopped keeps its lock. */
+static bool witness_lock(int file) {
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(file, LOCK_EX | LOCK_NB) == 0) {
+            return true;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return false;
 }
 
 /* `lowers`: the mark falls; else a later witness stays. */
@@ -115,31 +153,35 @@ static int witness_set(firn__stock *stock, const firn__stock_record *record, boo
                        firn_error *error) {
     const stock_witness now = {record->epoch, record->mark.high};
     stock_witness before;
+    char path[64];
     const int file = witness_open(stock, true);
-    bool done = file >= 0 && flock(file, LOCK_EX) == 0;
+    bool done = file >= 0 && witness_lock(file);
     if (done && (lowers || !witness_read(file, &before) || is_earlier(&before, &now))) {
         done = pwrite(file, &now, sizeof now, 0) == sizeof now;
     }
     if (file >= 0) {
+        flock(file, LOCK_UN); /* a child of a fork in between has the file open too */
         close(file);
     }
     return done ? FIRN_OK
-                : firn__fail(error, FIRN_ESYSTEM,
-                             "integers in a reserve need " WITNESSES
-                             ", where this user can make a small file: mount it, or leave reserve "
-                             "out");
+                : firn__fail(
+                      error, FIRN_ESYSTEM,
+                      "integers in a reserve need the small file %.40s, which this user cannot "
+                      "make, write or lock: mount " WITNESSES
+                      ", remove such a file of another user, or leave reserve out",
+                      firn__stock_witness(path, stock));
 }
 
 /* ---- one transaction ------------------------------------------------------------------------- */
 
-/* In a child, the parent's word is kept: the child has a copy of nothing in hand. */
-static bool stock_is_renewed(firn__stock *stock) {
+/* In a child, the parent's word is kept: the child has a copy of nothing in hand. Not in a
+ * transaction, which is the parent's in a child that a signal handler forks. */
+static void adopt_child(firn__stock *stock) {
     firn__machine_life *life = stock->file.life;
     if (life->used == 0) {
         life->used = 1;
         atomic_store_explicit(&life->instance, 1, memory_order_seq_cst);
     }
-    return atomic_load_explicit(&life->instance, memory_order_seq_cst) == 0;
 }
 
 static firn__stock_doubt judge_record(firn__stock *stock, const firn_records *seen,
@@ -149,7 +191,7 @@ static firn__stock_doubt judge_record(firn__stock *stock, const firn_records *se
     firn__binding here = {0};
     firn__binding_here(&stock->file, &here);
     const uint64_t words[3] = {here.id, here.file, here.boot};
-    stock->here = firn__hash(FIRN__HASH_START, words, sizeof words);
+    stock->here = here.file == 0 ? 0 : firn__hash(FIRN__HASH_START, words, sizeof words) | 1;
     if (firn__stock_left(record) == 0 && record->grant == 0) {
         return FIRN__STOCK_SURE;
     }
@@ -163,9 +205,10 @@ static firn__stock_doubt judge_record(firn__stock *stock, const firn_records *se
         (witnessed && is_earlier(&now, &seen_last))) {
         return FIRN__STOCK_OLDER;
     }
-    return !witnessed || here.file == 0 || record->here != stock->here || stock_is_renewed(stock)
-               ? FIRN__STOCK_UNSURE
-               : FIRN__STOCK_SURE;
+    const bool renewed =
+        atomic_load_explicit(&stock->file.life->instance, memory_order_seq_cst) == 0;
+    return !witnessed || record->here != stock->here || renewed ? FIRN__STOCK_UNSURE
+                                                                : FIRN__STOCK_SURE;
 }
 
 static int open_stock_file(firn__stock *stock, firn_error *error) {
@@ -195,12 +238,20 @@ int firn__stock_begin(firn__stock *stock, firn_records *seen, firn__stock_record
                       firn__stock_doubt *doubt, firn_error *error) {
     int code = stock->file.library == NULL ? open_stock_file(stock, error) : FIRN_OK;
     if (code == FIRN_OK) {
-        (void)stock_is_renewed(stock); /* before the driver sees that this is a child */
+        adopt_child(stock); /* before the driver sees that this is a child */
         code = firn__machine_begin(&stock->file, seen, stock->names.key, error);
     }
     if (code == FIRN_OK) {
         (void)firn__stock_read(record, &seen->mark, seen->key_known ? seen->note : "");
         *doubt = judge_record(stock, seen, record);
+    }
+    if (code == FIRN_OK && stock->here == 0) { /* no copy would be noticed */
+        code =
+            firn__fail(error, FIRN_ESYSTEM,
+                       "the inode of the reserve %.120s cannot be read with statx(2): allow that "
+                       "call, or leave reserve out",
+                       stock->file.path);
+        return firn__stock_end(stock, code);
     }
     return code;
 }

@@ -174,15 +174,22 @@ typedef struct stock_block {
     bool twice;
 } stock_block;
 
+/* Are there too few for the wish? */
+static bool is_short(int64_t first, int64_t end, const firn__stock_wish *wish) {
+    return end - (first > wish->earliest ? first : wish->earliest) < wish->least;
+}
+
 /* Puts a block into the record: at its end, or as the next one. False: it is not after the others, or
  * there is no place for it, since another process was faster. */
-static bool put_block(firn__stock_record *record, const stock_block *block, int64_t least) {
-    const int64_t end = last_refill(record).high, present = record->ceiling - record->mark.high;
+static bool put_block(firn__stock_record *record, const stock_block *block,
+                      const firn__stock_wish *wish) {
+    const int64_t end = last_refill(record).high;
     const bool has_next = record->first < record->end;
     if (block->first < record->mark.high || block->first < end) {
         return false;
     }
-    if (has_next && block->first != end && present < least && record->end - record->first < least) {
+    if (has_next && block->first != end && is_short(record->mark.high, record->ceiling, wish) &&
+        is_short(record->first, record->end, wish)) {
         record->mark = (firn_mark){record->first, 0}; /* both are too short */
         record->ceiling = record->end;
         record->first = record->end = 0;
@@ -230,8 +237,8 @@ static int refuse_lower(firn__stock *stock, const firn_records *seen, firn__stoc
 }
 
 /* `before`: the last refill when the block was asked for. */
-static int keep_block(firn__stock *stock, const stock_block *block, uint64_t before, int64_t least,
-                      firn_error *error) {
+static int keep_block(firn__stock *stock, const stock_block *block, uint64_t before,
+                      const firn__stock_wish *wish, firn_error *error) {
     firn_records seen;
     firn__stock_record record;
     firn__stock_doubt doubt;
@@ -248,7 +255,7 @@ static int keep_block(firn__stock *stock, const stock_block *block, uint64_t bef
     if (doubt != FIRN__STOCK_SURE || record.there != block->there) {
         drop_doubtful(stock, &record, doubt);
     }
-    if (put_block(&record, block, least)) {
+    if (put_block(&record, block, wish)) {
         return firn__stock_commit(stock, &seen, &record, error);
     }
     code = firn__stock_end(stock, FIRN_OK);
@@ -297,7 +304,7 @@ int firn__stock_refill(firn__stock *stock, const firn__stock_wish *wish, firn_er
         const int64_t count = 2 * wanted_of(stock, rate) - firn__stock_left(&record);
         code = fetch_block(stock, wish, count, &block, error);
     }
-    return code == FIRN_OK ? keep_block(stock, &block, record.grant, wish->least, error) : code;
+    return code == FIRN_OK ? keep_block(stock, &block, record.grant, wish, error) : code;
 }
 
 /* After a process took something. A failure shows when nothing is in hand. */

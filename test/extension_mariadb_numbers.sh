@@ -176,9 +176,13 @@ is_connected() {
     [ "$(connections)" -gt "$before" ]
 }
 await is_connected
-spawn 14 "SELECT sleep(600)" sleeps
+for number in $(seq 14); do # those that are refused try again, and so take each connection that ends
+    while [ ! -e "$TMPDIR/go" ]; do echo "SELECT sleep(600)" | sql >"$TMPDIR/sleeps.$number"; done &
+done
+refused=0
 is_full() {
-    echo "SELECT 1" | sql | grep -q '^ERROR'
+    if echo "SELECT 1" | sql | grep -q '^ERROR'; then refused=$((refused + 1)); else refused=0; fi
+    [ $refused -ge 10 ] # once is not enough: a connection may be about to end
 }
 await is_full
 touch "$TMPDIR/go"

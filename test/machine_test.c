@@ -1139,6 +1139,44 @@ static void without_a_machine_id_nothing_is_its_own(void **state) {
     lose_reservations(FIRN__RIGHT_CLOSED);
 }
 
+/* Another process declares the loss, after the older store granted a node of this machine to
+ * somebody else's reserve. */
+static void after_a_loss_that_others_declare_no_node_is_held_twice(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_store *usual = world.store, *store, *operator;
+    const firn_store_options options = {.unsafe = true};
+    firn_mark held;
+    int64_t first;
+    assert_int_equal(firn_store_open(&store, url, &options, NULL), FIRN_OK);
+    assert_int_equal(firn_store_open(&operator, url, &options, NULL), FIRN_OK);
+    world.store = store;
+    firn_gen *gen = process_of(file, "reserve_nodes=1");
+    takes(gen);
+    strcpy(key, key_of(gen));
+    const firn__right right = right_of(gen, key);
+    const firn_mark mine = {right.end, right.grant};
+    const firn_request theirs = {.ns = "r",
+                                 .layout = gen->kept.stored,
+                                 .key = key,
+                                 .count = 80000,
+                                 .earliest = right.first + 80000,
+                                 .latest = right.first + 80000,
+                                 .grant = 99,
+                                 .note = "reserve: another, file 0123456789abcdef"};
+    assert_int_equal(firn_store_give_back(operator, "r", key, &mine, right.first + 8, NULL),
+                     FIRN_OK);
+    assert_int_equal(firn_store_reserve(operator, & theirs, &first, &held, NULL), FIRN_OK);
+    assert_int_equal(firn__machine_declare(operator, NULL), FIRN_OK);
+    (void)run_for(gen, 3 * MINUTE, SECOND);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_CLOSED);
+    nothing_twice();
+    kill_process(gen);
+    firn_store_close(operator);
+    firn_store_close(store);
+    world.store = usual;
+}
+
 /* ---- which store ----------------------------------------------------------------------------- */
 
 static firn_store *store_at(const char *url_of) {
@@ -2621,6 +2659,7 @@ int main(int count, char **words) {
         TEST(a_mark_below_the_ceiling_is_a_loss_for_everybody),
         TEST(after_a_loss_the_reserve_keeps_what_is_its_own),
         TEST(without_a_machine_id_nothing_is_its_own),
+        TEST(after_a_loss_that_others_declare_no_node_is_held_twice),
         TEST(a_boot_while_the_store_is_there_claims_other_nodes),
         TEST(a_clone_is_noticed_when_the_store_is_back),
         TEST(a_trusted_copy_is_closed_while_the_store_is_there),

@@ -125,8 +125,11 @@ static int lie_sleep(sqlite3_vfs *vfs, int us) {
     return us;
 }
 
+static int syncs, syncs_before[HANDLES + 1]; /* of folders; before the verb of each client */
+
 static int lie_sync(int file) {
     (void)file;
+    syncs++;
     return faults && ONE_IN(50) ? -1 : 0;
 }
 
@@ -361,6 +364,9 @@ static int tells_write(void *self, const firn_records *seen, firn_records *next,
     const bool shut_out = newer; /* which cannot change while the transaction has its lock */
     const int code = sqlite_write(self, seen, next, which, verb, error);
     note_mark(code == FIRN_OK ? next : seen);
+    if (code == FIRN_OK && (which & FIRN_RECORD_NS) != 0 && !seen->ns_known) {
+        assert_true(syncs > syncs_before[calling + 1]); /* the folders last, too */
+    }
     doubles += code == FIRN_OK && shut_out;
     return code;
 }
@@ -370,6 +376,7 @@ static int tells_begin(void *self, const firn_records *names, firn_verb verb, fi
     power_returns();
     assert_int_equal(module_insiders(), verbs); /* each verb that ended has left */
     verbs++;
+    syncs_before[calling + 1] = syncs;
     const int code = sqlite_prologue(self, names, verb, error);
     verbs -= code != FIRN_OK;
     return code;

@@ -331,8 +331,8 @@ bad_tokens "a token without a role is refused with its line" "tokens:2: the line
 bad_tokens "a short token is refused" "tokens:1: the token has 6 bytes" 'admin secret'
 bad_tokens "a third word that is not a name is refused" "tokens:1: the words after the token" 'admin secretsecretsecret a/b'
 bad_tokens "a fourth word that is not a quota is refused" "tokens:1: the words after the token" 'admin secretsecretsecret name more'
-refuses "a folder of the access log that is missing" 6 "cannot write the access log /nowhere/log: No such file or directory: check" \
-    serve --config '' --access-log /nowhere/log --check-config
+refuses "a folder of the access log that is missing" 6 "cannot write the access log /proc/nothing/log: No such file or directory: check" \
+    serve --config '' --access-log /proc/nothing/log --check-config
 bad_tokens "a token in two lines is refused" "tokens:2: the token is in an earlier line too" 'admin secretsecretsecret a' 'issue secretsecretsecret b'
 bad_tokens "no token at all is refused" "contains no token" '# admin secretsecretsecret'
 bad_tokens "a line without end is refused" "tokens:1: the line is too long" "admin secret$(printf '%02000d' 0)"

@@ -661,7 +661,7 @@ static void names_of_the_other_kind_say_what_to_ask(void **state) {
     assert_refused(ask_for(mine(), VERB_NEXT, "uuid7", NULL), FIRN_EUSAGE,
                    "'uuid7' is a scheme, not a segment: use FIRN.NEW uuid7");
     assert_refused(ask_for(mine(), VERB_RUNS, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
-                   "there is no generator 'qqqqqqqqqqqq'");
+                   "there is no scheme 'qqqqqqqqqqqq'");
     assert_refused(ask_for(mine(), VERB_NEW, "orders", NULL), FIRN_EUSAGE,
                    "'orders' is a segment, not a generator: use INCR orders");
     catalog_allow(50);

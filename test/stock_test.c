@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include "away.h"
@@ -284,6 +286,25 @@ static void an_end_counts_in_the_reserve_too(void **state) {
     ended(other);
 }
 
+/* Both blocks in hand are below it. */
+static void a_start_that_was_raised_counts_in_the_reserve_too(void **state) {
+    (void)state;
+    firn_segment *segment = integers(), *plain = open_segment("step=7 adapt=0", FIRN_OK, "");
+    gets(segment);
+    for (int i = 0; i < 300 && in_hand(file).blocks < 2; i++) {
+        work(segment, 15 * SECOND, SECOND / 20);
+        gets(plain);
+        drain(plain, 20);
+    }
+    assert_int_equal(in_hand(file).blocks, 2);
+    ended(segment);
+    segment = integers_of(file, "start=1000000");
+    assert_true(gets(segment) >= 1000000);
+    nothing_twice();
+    ended(segment);
+    ended(plain);
+}
+
 static void blocks_are_whole(void **state) {
     int64_t first;
     (void)state;
@@ -507,6 +528,114 @@ static void a_child_continues(void **state) {
     ended(segment);
 }
 
+static void a_file_that_cannot_be_looked_at_costs_no_blocks(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    kill_integers(segment);
+    const int64_t high = store_mark().high;
+    segment = integers();
+    no_inode = true;
+    gets_none(segment, FIRN_ESYSTEM, "leave reserve out");
+    assert_int_equal(store_mark().high, high);
+    no_inode = false;
+    gets(segment);
+    nothing_twice();
+    ended(segment);
+}
+
+/* ---- the witness ----------------------------------------------------------------------------- */
+
+static char *witness_of(char path[64], firn_segment *segment) {
+    return firn__stock_witness(path, firn__segment_stock(segment));
+}
+
+/* Another user can make any file of its name. */
+static void a_witness_that_is_no_file_delays_nobody(void **state) {
+    char path[64];
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    assert_int_equal(unlink(witness_of(path, segment)), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    away = true;
+    int64_t next;
+    assert_int_equal(firn_segment_peek(segment, &next, NULL), FIRN_ESTORE);
+    away = false;
+    int64_t first;
+    firn_error error = {0};
+    assert_int_equal(firn_segment_block(segment, 9000, &first, &error), FIRN_ESYSTEM);
+    error_text(&error, FIRN_ESYSTEM, "leave reserve out");
+    forget_witness(segment);
+    ended(segment);
+}
+
+static void a_damaged_witness_costs_no_blocks(void **state) {
+    char path[64];
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    assert_int_equal(truncate(witness_of(path, segment), 100), 0);
+    kill_integers(segment);
+    segment = integers();
+    const int64_t high = store_mark().high;
+    gets_none(segment, FIRN_ESYSTEM, "leave reserve out");
+    gets_none(segment, FIRN_ESYSTEM, "leave reserve out");
+    assert_int_equal(store_mark().high, high);
+    assert_int_equal(unlink(path), 0);
+    gets(segment);
+    nothing_twice();
+    ended(segment);
+}
+
+static void a_witness_that_another_process_locks_delays_a_call_only(void **state) {
+    char path[64];
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    const int lock = open(witness_of(path, segment), O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    int64_t first;
+    firn_error error = {0};
+    assert_int_equal(firn_segment_block(segment, 100, &first, &error), FIRN_ESYSTEM);
+    error_text(&error, FIRN_ESYSTEM, "leave reserve out");
+    close(lock);
+    drain(segment, 3000);
+    nothing_twice();
+    ended(segment);
+}
+
+/* As root does it with the file of a user, or one user of a group for another. */
+static void a_witness_is_of_those_who_may_write_the_file(void **state) {
+    char path[64];
+    struct stat found;
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    assert_int_equal(unlink(witness_of(path, segment)), 0);
+    assert_int_equal(chmod(file, 0664), 0);
+    const bool root = geteuid() == 0;
+    if (root) {
+        assert_int_equal(chown(file, 12345, 12346), 0);
+    }
+    drain(segment, 3000);
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_mode & 0777, 0660);
+    if (root) {
+        assert_int_equal(found.st_uid, 12345);
+        assert_int_equal(found.st_gid, 12346);
+        assert_int_equal(chown(path, 12347, 0), 0);
+        kill_integers(segment);
+        segment = integers();
+        gets(segment); /* of the group */
+        assert_int_equal(chmod(file, 0644), 0);
+        int64_t first;
+        assert_int_equal(firn_segment_block(segment, 9000, &first, NULL), FIRN_ESYSTEM);
+    }
+    nothing_twice();
+    ended(segment);
+}
+
 /* ---- losses ---------------------------------------------------------------------------------- */
 
 /* A store that can say what it lost, and a process on it. */
@@ -679,6 +808,35 @@ static void an_advance_drops_the_reserve(void **state) {
     nothing_twice();
     ended(other);
     ended(segment);
+}
+
+/* The handle of a process that advances remembers a refill which another process has given back. */
+static void an_advance_after_a_give_back_is_no_loss(void **state) {
+    char place[400], keys[900];
+    firn_store *shared, *theirs;
+    firn_records before, after;
+    firn_segment *other = NULL;
+    const firn_store_options options = {.unsafe = true};
+    int64_t next;
+    (void)state;
+    firn_segment *segment = on_a_real_store(&shared);
+    snprintf(place, sizeof place, "sqlite:%.200s/shared.db", folder);
+    snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s", file);
+    assert_int_equal(firn_store_open(&theirs, place, &options, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_open(&other, "orders", keys, theirs, &world.hands, NULL),
+                     FIRN_OK);
+    assert_int_equal(firn__store_known(theirs, "integer orders", "1", &before, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_give_back(other, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_advance(segment, 5, &next, NULL), FIRN_OK);
+    assert_int_equal(firn__store_known(theirs, "integer orders", "1", &after, NULL), FIRN_OK);
+    assert_int_equal(after.losses, before.losses);
+    gets(other);
+    nothing_twice();
+    forget_witness(segment);
+    ended(other);
+    ended(segment);
+    firn_store_close(theirs);
+    firn_store_close(shared);
 }
 
 /* ---- refills --------------------------------------------------------------------------------- */
@@ -973,6 +1131,7 @@ int main(int count, char **words) {
         TEST(a_reserve_lasts_its_time_at_the_recent_rate),
         TEST(integers_end_at_the_end),
         TEST(an_end_counts_in_the_reserve_too),
+        TEST(a_start_that_was_raised_counts_in_the_reserve_too),
         TEST(blocks_are_whole),
         TEST(two_machines_share_a_store),
         TEST(a_copy_issues_nothing),
@@ -983,6 +1142,11 @@ int main(int count, char **words) {
         TEST(another_machine_drops_integers),
         TEST(a_copy_of_the_process_drops_integers),
         TEST(a_child_continues),
+        TEST(a_file_that_cannot_be_looked_at_costs_no_blocks),
+        TEST(a_witness_that_is_no_file_delays_nobody),
+        TEST(a_damaged_witness_costs_no_blocks),
+        TEST(a_witness_that_another_process_locks_delays_a_call_only),
+        TEST(a_witness_is_of_those_who_may_write_the_file),
         TEST(a_mark_below_the_reserve_is_a_loss),
         TEST(a_copy_sees_no_loss_in_a_give_back),
         TEST(a_give_back_of_another_process_is_no_loss),
@@ -991,6 +1155,7 @@ int main(int count, char **words) {
         TEST(an_idle_process_sees_no_loss_in_a_give_back),
         TEST(a_declared_loss_drops_the_reserve),
         TEST(an_advance_drops_the_reserve),
+        TEST(an_advance_after_a_give_back_is_no_loss),
         TEST(a_block_whose_reply_is_lost_is_a_gap),
         TEST(who_is_overtaken_raises_no_alarm),
         TEST(what_is_given_back_is_the_last_block),

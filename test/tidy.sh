@@ -46,7 +46,7 @@ own='(src|modules|server|cmd|lab|common|ext|include)/'
 }
 
 same "each line that sim/mutants.excused excuses is in its file" "" "$(awk -F '\t' '!/^#/ && NF > 1 {
-    for (file = "src/" $1; !(file in seen) && (getline line <file) > 0;) { sub(/^ +/, "", line); has[$1 FS line] }
+    for (file = ($1 ~ "/" ? "" : "src/") $1; !(file in seen) && (getline line <file) > 0;) { sub(/^ +/, "", line); has[$1 FS line] }
     seen[file]; if (!(($1 FS $2) in has)) print $1 ": " $2 }' sim/mutants.excused)"
 
 # For address/store_test a line of test/run-all does so.

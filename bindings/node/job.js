@@ -6,9 +6,9 @@ function firnJob ({ call, promised, refuse, text, optional, integer, time, keysO
   const isOpenJob = Symbol('an open job')
   function jobDigest (value) {
     if (value === null) return null
-    const number = BigInt(value)
-    if (number < 0n || number >= 1n << 64n) throw refuse('RANGE', `digest is ${number}`, 'give 0 to 2^64 - 1')
-    return number
+    if (typeof value !== 'bigint') throw new TypeError(`digest is a BigInt, not ${typeof value}`)
+    if (value < 0n || value >= 1n << 64n) throw refuse('RANGE', `digest is ${value}`, 'give 0 to 2^64 - 1')
+    return value
   }
   function jobArgs (scheme, { name = null, digest = null, seed, maxShift = 1000, disorder = 0, store = null, output, moduleDir,
     unsafe = false, ...keys }) {

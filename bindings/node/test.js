@@ -195,6 +195,7 @@ function main () {
     code('USAGE', () => new firn.Job('snowflake', { node: 3, window: '3s' }))
     code('USAGE', () => new firn.Job('uuid7', { seed: 'x', output: 'bigint' }))
     code('RANGE', () => new firn.Job('snowflake', { node: 3, digest: 1n << 64n }))
+    assert.throws(() => new firn.Job('snowflake', { node: 3, digest: '' }), /digest is a BigInt, not string/)
     code('RANGE', () => new firn.Job('snowflake', { node: 3, maxShift: 86400001 }))
     assert.throws(() => new firn.Job('snowflake', { node: 3, maxShift: '1s' }), TypeError)
   })
@@ -323,7 +324,11 @@ function main () {
     const seen = new Set()
     const limit = Date.now() + 60000
     while (gen.status().renewals < 3 && Date.now() < limit) {
-      seen.add(gen.next())
+      try {
+        seen.add(gen.next())
+      } catch (error) { // a busy machine may renew late
+        if (error.code !== 'ERR_FIRN_WINDOW') throw error
+      }
       await new Promise(resolve => setTimeout(resolve, 5))
     }
     assert.ok(gen.status().renewals >= 3)

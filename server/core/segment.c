@@ -63,10 +63,17 @@ static int store_of(server_segment *segment, firn_store **store, firn_error *err
     }
     firn_store_options options = renewer_options(segment->renewer);
     options.later = true;
+    firn_error why = {0};
     int code = segment->own != NULL
                    ? FIRN_OK
-                   : firn_store_open(&segment->own, renewer_url(segment->renewer), &options, error);
+                   : firn_store_open(&segment->own, renewer_url(segment->renewer), &options, &why);
     *store = segment->own;
+    if (code != FIRN_OK) {
+        *error = why;
+    } else if (why.code != FIRN_OK) { /* away, or its URL or password is wrong */
+        log_event(LOG_LEVEL_WARNING, "store not reached", "segment", segment->name, "why", why.text,
+                  NULL);
+    }
     return code;
 }
 

@@ -52,6 +52,10 @@ func OpenJob[T firn.Type](scheme string, config JobConfig) (*Job[T], error) {
 	} else if shift < 0 {
 		shift = 0
 	}
+	disorder := config.Disorder.Milliseconds()
+	if config.Disorder%time.Millisecond > 0 {
+		disorder++ // less than 1 ms is not 0, which is any order
+	}
 	var a arena
 	var e C.firn_error
 	var store *C.firn_store
@@ -70,7 +74,7 @@ func OpenJob[T firn.Type](scheme string, config JobConfig) (*Job[T], error) {
 	}
 	j := &Job[T]{kind: kind.Of[T]()}
 	if C.firn_go_job(&j.c, cScheme, keys, store, name, C.uint64_t(config.Digest), seed, C.int64_t(shift.Milliseconds()),
-		C.int64_t(config.Disorder.Milliseconds()), &e) != 0 {
+		C.int64_t(disorder), &e) != 0 {
 		return nil, errorOf(&e)
 	}
 	made := C.firn_job_scheme(j.c)

@@ -283,7 +283,7 @@ func TestJobContinues(t *testing.T) {
 		t.Error(len(seen))
 	}
 	for _, change := range []func(c *JobConfig){func(c *JobConfig) { c.Digest = 8 }, func(c *JobConfig) { c.Seed = "other" },
-		func(c *JobConfig) { c.Disorder = time.Hour }, func(c *JobConfig) { c.MaxShift = -1 }} {
+		func(c *JobConfig) { c.Disorder = 1 }, func(c *JobConfig) { c.MaxShift = -1 }} {
 		config := jobConfig(file)
 		change(&config)
 		_, err := OpenJob[firn.ID]("snowflake", config)

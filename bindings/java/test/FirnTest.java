@@ -271,7 +271,7 @@ final class FirnTest {
         }
         Check.fails(Code.TAKEN, jobOn(url).digest(8)::open);
         Check.fails(Code.TAKEN, jobOn(url).seed("other")::open);
-        Check.fails(Code.TAKEN, jobOn(url).disorder(Duration.ofHours(1))::open);
+        Check.fails(Code.TAKEN, jobOn(url).disorder(Duration.ofNanos(1))::open);
     }
 
     private static void jobs() {

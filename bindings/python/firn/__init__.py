@@ -147,11 +147,11 @@ def _instant(time):
     raise TypeError("a time is a datetime, a date, RFC 3339 text, or nanoseconds since 1970, not %s" % type(time).__name__)
 
 
-def _ms(name, duration):
-    """The milliseconds of a timedelta; 0 for None."""
+def _ms(name, duration, rest=datetime.timedelta(0)):
+    """The whole milliseconds of a timedelta, after adding the rest; 0 for None."""
     if duration is not None and not isinstance(duration, datetime.timedelta):
         raise TypeError("%s is a datetime.timedelta, not %s" % (name, type(duration).__name__))
-    return 0 if duration is None else duration // datetime.timedelta(milliseconds=1)
+    return 0 if duration is None else (duration + rest) // datetime.timedelta(milliseconds=1)
 
 
 def _datetime(sec, ns):
@@ -342,12 +342,13 @@ class Job(_Closed, _firn.Job):
                 disorder=None, store=None, output=None, module_dir=None, unsafe=False, **keys):
         if digest is None and (name is not None or store is not None):
             raise _usage("a job with a name needs the digest of its input", "set digest, such as a hash of a file")
-        if not isinstance(digest, (int, type(None))):
-            raise TypeError("digest is an int of 64 bits, not %s" % type(digest).__name__)
+        if digest is not None and not isinstance(digest, int):
+            raise TypeError("digest is an int, not %s" % type(digest).__name__)
         if digest is not None and not 0 <= digest < 2**64:
             raise _usage("digest=%d is out of range (0 to 2^64 - 1)" % digest, "use 64 bits of a hash")
         return _firn.Job.__new__(cls, scheme=scheme, keys=_keys(keys), name=name, digest=digest or 0, seed=seed,
-                                 shift_ms=_ms("max_shift", max_shift), disorder_ms=_ms("disorder", disorder), store=store,
+                                 shift_ms=_ms("max_shift", max_shift),
+                                 disorder_ms=_ms("disorder", disorder, datetime.timedelta(microseconds=999)), store=store,
                                  module_dir=module_dir, unsafe=unsafe, output=output)
 
     def next(self, time):

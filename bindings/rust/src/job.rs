@@ -112,7 +112,7 @@ impl JobBuilder {
             digest: self.digest.unwrap_or(0),
             seed: pointer(&seed),
             shift_ms: ms(self.max_shift),
-            disorder_ms: ms(self.disorder),
+            disorder_ms: ms(self.disorder.saturating_add(Duration::from_nanos(999_999))), // 0 is any order
             notice: None,
             notice_self: ptr::null_mut(),
         };

@@ -16,7 +16,7 @@ public final class Job extends Handle {
 
     private Job(Builder given, boolean stored, ByteBuffer struct) {
         super(Native.openJob(given.scheme, given.options.keys(), Text.optional("name", given.name), given.digest,
-            Text.optional("seed", given.seed), given.maxShift.toMillis(), given.disorder.toMillis(), stored,
+            Text.optional("seed", given.seed), given.maxShift.toMillis(), given.disorder.plusNanos(999_999).toMillis(), stored,
             given.options.store(), given.options.moduleDir(), given.options.unsafe(), struct), Native::freeJob,
             "the job is closed", "open another one");
         scheme = new Scheme(struct);
