@@ -1,51 +1,11 @@
 # SPDX-License-Identifier: MIT
 # The functions of ext/mariadb in a real server: what they say, old rows in one UPDATE, new rows by DEFAULT, ranges by the
 # primary key, many connections, a server that is killed, bad input.
-. test/tap
-
-engine=$TMPDIR/engine
-made=$BUILD/ext/mariadb
-if [ ! -f "$made/firn_mariadb.so" ]; then
-    skip "the functions of MariaDB" "ext/mariadb is not built: mysql.h is missing (libmariadb-dev)"
-    finish
-fi
-
-# The server's user must reach the plugins, and a store that this server shares with nobody.
-room=$(mktemp -d /tmp/firn-mariadb.XXXXXX) || exit 1
-trap 'test/engine stop "$engine"; rm -rf "$room"' EXIT
-mkdir -p "$room/plugin/firn" "$room/store"
-cp "$made/firn_mariadb.so" "$room/plugin/" && cp "$BUILD/firn/sqlite.so" "$BUILD/firn/mysql.so" "$room/plugin/firn/"
-chmod -R a+rX "$room"
-chmod 777 "$room/store"
+. test/mariadb.tap
+mariadb_made "the functions of MariaDB"
 FIRN_STORE="sqlite:$room/store/firn.db?unsafe=1"
 export FIRN_STORE FIRN_OPTIONS_STORE=1
-url=$(ENGINE_OWNER=$$ test/engine start mysql "$engine" --plugin-dir="$room/plugin" --log-bin=firn --server-id=1 \
-    --binlog-format=MIXED --sync-binlog=1 --innodb-buffer-pool-size=256M --innodb-log-file-size=256M)
-case $? in
-0) ;;
-77)
-    skip "the functions of MariaDB" "MariaDB is not installed"
-    finish
-    ;;
-*)
-    fail "MariaDB starts" "$url"
-    finish
-    ;;
-esac
-
-# sql <STATEMENTS: rows without their head, columns by tabs.
-sql() {
-    mariadb --no-defaults --skip-ssl-verify-server-cert -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u firn -N -B -q "$@" firn 2>&1
-}
-# says SENTENCE EXPECTED STATEMENTS
-says() {
-    same "$1" "$2" "$(echo "$3" | sql)"
-}
-# refuses SENTENCE NUMBER PATTERN STATEMENTS: an SQL error of that number, whose text matches.
-refuses() {
-    said=$(echo "$4" | sql)
-    if printf '%s\n' "$said" | grep -qE "^ERROR $2 .*$3"; then pass "$1"; else fail "$1" "$said"; fi
-}
+mariadb_started "the functions of MariaDB" --innodb-buffer-pool-size=256M --innodb-log-file-size=256M
 
 # ---- the scripts ---------------------------------------------------------------------------------
 rows=$(grep -cE '^(GENERATOR|MARIADB_ISSUE|MARIADB_PURE)\(' ext/functions.def)

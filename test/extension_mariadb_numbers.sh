@@ -1,51 +1,11 @@
 # SPDX-License-Identifier: MIT
 # firn_number of ext/mariadb in a real server: definitions, defaults, times, many connections on many series, bad input, kill -9,
 # a store that is the same server, and who may define a series.
-. test/tap
-
-engine=$TMPDIR/engine
-made=$BUILD/ext/mariadb
-if [ ! -f "$made/firn_mariadb.so" ]; then
-    skip "dated numbers in MariaDB" "ext/mariadb is not built: mysql.h is missing (libmariadb-dev)"
-    finish
-fi
-
-# The server's user must reach the plugins and the store.
-room=$(mktemp -d /tmp/firn-mariadb.XXXXXX) || exit 1
-trap 'test/engine stop "$engine"; rm -rf "$room"' EXIT
-mkdir -p "$room/plugin/firn" "$room/store"
-cp "$made/firn_mariadb.so" "$room/plugin/" && cp "$BUILD/firn/sqlite.so" "$BUILD/firn/mysql.so" "$room/plugin/firn/"
-chmod -R a+rX "$room"
-chmod 777 "$room/store"
+. test/mariadb.tap
+mariadb_made "dated numbers in MariaDB"
 FIRN_STORE="sqlite:$room/store/firn.db?unsafe=1&busy=60s"
 export FIRN_STORE
-url=$(ENGINE_OWNER=$$ test/engine start mysql "$engine" --plugin-dir="$room/plugin" --log-bin=firn --server-id=1 --binlog-format=MIXED \
-    --sync-binlog=1)
-case $? in
-0) ;;
-77)
-    skip "dated numbers in MariaDB" "MariaDB is not installed"
-    finish
-    ;;
-*)
-    fail "MariaDB starts" "$url"
-    finish
-    ;;
-esac
-
-# sql <STATEMENTS: rows without their head, columns by tabs.
-sql() {
-    mariadb --no-defaults --skip-ssl-verify-server-cert -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u firn -N -B -q "$@" firn 2>&1
-}
-# says SENTENCE EXPECTED STATEMENTS
-says() {
-    same "$1" "$2" "$(echo "$3" | sql)"
-}
-# refuses SENTENCE NUMBER PATTERN STATEMENTS: an SQL error of that number, whose text matches.
-refuses() {
-    said=$(echo "$4" | sql)
-    if printf '%s\n' "$said" | grep -qE "^ERROR $2 .*$3"; then pass "$1"; else fail "$1" "$said"; fi
-}
+mariadb_started "dated numbers in MariaDB"
 # series WORD...: the command on the store of the server.
 series() {
     "$FIRN" series "$@" 2>&1
