@@ -47,7 +47,8 @@ if [ "$alone" ]; then
     rm "$there"/*.c "$there"/*.h "$there/binding.gyp" "$there"/test*.js "$there/spec.js" "$there/bench.js"
     version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
     tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u=rwX,go=rX --transform='s|^\.|package|' -C "$there" \
-        --exclude=./*.tgz -c . | gzip -9n >"$there/firn-$version.tgz"
+        -c . | gzip -9n >"$there.tgz" # not into the folder while tar reads it
+    mv "$there.tgz" "$there/firn-$version.tgz"
     echo "firn: node: $there/firn-$version.tgz"
     return
 fi
