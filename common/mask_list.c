@@ -218,6 +218,23 @@ listed_mask *mask_list_find(const mask_list *list, const char *name, size_t leng
     return NULL;
 }
 
+int mask_list_check_lasts(const listed_mask *mask, firn_error *error) {
+    return !mask->rotates
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "mask %s may change its key, and columns and indexes need one key for "
+                           "ever: mask in your program, or use a mask without prefix= and "
+                           "width=uuid8",
+                           mask->name);
+}
+
+int mask_list_unmask(const listed_mask *mask, firn_id *id, const char *text, size_t length,
+                     firn_error *error) {
+    char own[FIRN_TEXT_SIZE];
+    const int code = firn_mask_read(mask->mask, own, text, length, error);
+    return code == FIRN_OK ? firn_parse(id, mask->from, mask->bits, own, strlen(own), error) : code;
+}
+
 void mask_list_free(mask_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         firn_mask_close(list->all[i].mask);

@@ -30,6 +30,11 @@ int mask_list_read(mask_list *list, const char *path, firn_error *error);
 /* NULL: there is no such mask; `error` says so, and the nearest name. */
 listed_mask *mask_list_find(const mask_list *list, const char *name, size_t length,
                             firn_error *error);
+/* For columns and indexes, which need one key for ever: FIRN_EUSAGE if the mask's key may change. */
+int mask_list_check_lasts(const listed_mask *mask, firn_error *error);
+/* The ID of a masked text, as firn_mask_read. */
+int mask_list_unmask(const listed_mask *mask, firn_id *id, const char *text, size_t length,
+                     firn_error *error);
 /* Erases the keys. */
 void mask_list_free(mask_list *list);
 

@@ -60,6 +60,13 @@ int firn_error_set(firn_error *error, int code, int cure, const char *format, ..
     return code;
 }
 
+int firn__repeat(const firn_error *why, firn_error *error) {
+    if (error != NULL) {
+        *error = *why;
+    }
+    return why->code;
+}
+
 int firn__refuse(firn_error *error, const char *text, size_t length, size_t position,
                  const char *why) {
     if (length == 0) {

@@ -9,6 +9,9 @@
  * cure of the list of firn.h is given to firn_error_set. */
 #define firn__fail(error, code, ...) firn_error_set(error, code, FIRN_CURE_NONE, __VA_ARGS__)
 
+/* Copies `why` to `error` (may be NULL), and returns its code. */
+int firn__repeat(const firn_error *why, firn_error *error);
+
 /* FIRN_ETEXT: the character at `position` (from 0; `length` is the end) is wrong, and why. */
 int firn__refuse(firn_error *error, const char *text, size_t length, size_t position,
                  const char *why);

@@ -282,13 +282,6 @@ static int grant_elsewhere(firn__machine *machine, const firn_request *request, 
     return refill_and_grant(machine, request, request, first, held, error);
 }
 
-static int repeat(const firn_error *why, firn_error *error) {
-    if (error != NULL) {
-        *error = *why;
-    }
-    return why->code;
-}
-
 static int machine_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                            firn_error *error) {
     firn__machine *machine = self;
@@ -304,9 +297,9 @@ static int machine_reserve(void *self, const firn_request *request, int64_t *fir
         code = refill_and_grant(machine, request, NULL, first, held, error);
     } else if (request->own.high == 0 && (code == FIRN_ESTORE || code == FIRN_ENAMESPACE)) {
         code = pass(machine, request, first, held, error); /* the file cannot be used */
-        return code == FIRN_ESTORE ? repeat(&why, error) : code;
+        return code == FIRN_ESTORE ? firn__repeat(&why, error) : code;
     } else if (code != FIRN_OK) {
-        repeat(&why, error);
+        firn__repeat(&why, error);
     }
     if ((code == FIRN_OK && tend(machine) && is_closed(machine, request->key, request->grant)) ||
         (code == FIRN_EBUSY && is_closed(machine, request->key, request->own.grant))) {
@@ -623,7 +616,7 @@ int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error)
             machine_close(machine);
             return FIRN_OK;
         }
-        code = code == FIRN_OK ? code : repeat(&why, error);
+        code = code == FIRN_OK ? code : firn__repeat(&why, error);
     }
     if (code == FIRN_OK) {
         code = firn_store_wrap(&wrapped, &ops, machine, error);

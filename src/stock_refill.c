@@ -425,8 +425,8 @@ static int refill_for(firn__stock *stock, const firn__stock_wish *wish, firn_err
     if (code == FIRN_ESTORE && why.cure != FIRN_CURE_TRY_AGAIN) {
         return stock_away(stock, &why, error);
     }
-    if (code != FIRN_OK && error != NULL) {
-        *error = why;
+    if (code != FIRN_OK) {
+        (void)firn__repeat(&why, error);
     }
     return code;
 }

@@ -424,8 +424,8 @@ int firn_store_open(firn_store **store, const char *url, const firn_store_option
             why = other;
         }
     }
-    if ((code != FIRN_OK || away) && error != NULL) {
-        *error = why;
+    if (code != FIRN_OK || away) {
+        (void)firn__repeat(&why, error);
     }
     return code;
 }

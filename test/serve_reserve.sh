@@ -43,24 +43,24 @@ begin() {
 ready() {
     curl -sf "http://$http/readyz" >/dev/null
 }
-# answers N: N requests in turn, all answered with an ID
-answers() {
+# asked N PATH FILE: N requests in turn, all answered; what they issue goes to the file
+asked() {
     failed=0
     for _ in $(seq "$1"); do
-        line=$(curl -sf -m 60 "http://$http/v1/new/orders") || failed=$((failed + 1))
-        echo "$line" | jq -r '.ids[]' >>"$ids" 2>/dev/null
+        line=$(curl -sf -m 60 "http://$http/v1/$2") || failed=$((failed + 1))
+        echo "$line" | jq -r '.ids[]' >>"$3" 2>/dev/null
     done
     [ "$failed" = 0 ]
 }
-# counts N: N requests for integers in turn, all answered; and as many from Redis clients
+# answers N: N requests for IDs
+answers() {
+    asked "$1" new/orders "$ids"
+}
+# counts N: N requests for integers, and as many from Redis clients
 integers=$TMPDIR/integers
 : >"$integers"
 counts() {
-    failed=0
-    for _ in $(seq "$1"); do
-        line=$(curl -sf -m 60 "http://$http/v1/segments/invoices") || failed=$((failed + 1))
-        echo "$line" | jq -r '.ids[]' >>"$integers" 2>/dev/null
-    done
+    asked "$1" segments/invoices "$integers"
     ask_resp -r "$1" INCR invoices >>"$integers"
     [ "$failed" = 0 ] && ! grep -q '[^0-9]' "$integers"
 }

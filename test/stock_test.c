@@ -95,6 +95,13 @@ static int64_t work(firn_segment *segment, int64_t ns, int64_t step_ns) {
     return count;
 }
 
+/* So the rate is known, and blocks are in hand. */
+static firn_segment *worked(void) {
+    firn_segment *segment = integers();
+    work(segment, 2 * MINUTE, SECOND);
+    return segment;
+}
+
 typedef struct shown_stock {
     int64_t next, end, left;
     int blocks;
@@ -350,8 +357,7 @@ static void two_machines_share_a_store(void **state) {
 static void a_copy_issues_nothing(void **state) {
     char copy[400];
     (void)state;
-    firn_segment *segment = integers();
-    work(segment, 2 * MINUTE, SECOND);
+    firn_segment *segment = worked();
     copy_file(copy, "copy.db");
     away = true;
     firn_segment *clone = integers_of(copy, "");
@@ -370,8 +376,7 @@ static void a_copy_issues_nothing(void **state) {
 static void a_copy_that_is_trusted_continues(void **state) {
     char copy[400];
     (void)state;
-    firn_segment *segment = integers();
-    work(segment, 2 * MINUTE, SECOND);
+    firn_segment *segment = worked();
     copy_file(copy, "copy.db");
     kill_integers(segment);
     away = true;
@@ -395,8 +400,7 @@ static void put_back(const char *copy) {
 static void an_older_file_that_is_put_back_issues_nothing(void **state) {
     char copy[400];
     (void)state;
-    firn_segment *segment = integers();
-    work(segment, 2 * MINUTE, SECOND);
+    firn_segment *segment = worked();
     ended(segment);
     copy_file(copy, "older.db");
     segment = integers();
@@ -441,8 +445,7 @@ static void another_file_that_is_put_there_issues_nothing(void **state) {
 
 static void a_boot_drops_integers(void **state) {
     (void)state;
-    firn_segment *segment = integers();
-    work(segment, 2 * MINUTE, SECOND);
+    firn_segment *segment = worked();
     const int64_t mark = store_mark().high;
     forget_witness(segment); /* memory is empty then */
     kill_integers(segment);
@@ -466,8 +469,7 @@ static void a_boot_drops_integers(void **state) {
 
 static void another_machine_drops_integers(void **state) {
     (void)state;
-    firn_segment *segment = integers();
-    work(segment, 2 * MINUTE, SECOND);
+    firn_segment *segment = worked();
     kill_integers(segment);
     same_inode = true; /* as if the file had moved */
     away = true;
@@ -480,8 +482,7 @@ static void another_machine_drops_integers(void **state) {
 
 static void a_copy_of_the_process_drops_integers(void **state) {
     (void)state;
-    firn_segment *segment = integers();
-    work(segment, 2 * MINUTE, SECOND);
+    firn_segment *segment = worked();
     firn_renew_identity();
     away = true;
     gets_none(segment, FIRN_ESTORE, "may be in use elsewhere");
@@ -498,8 +499,7 @@ static void a_copy_of_the_process_drops_integers(void **state) {
 static void a_child_continues(void **state) {
     int pipes[2], status;
     (void)state;
-    firn_segment *segment = integers();
-    work(segment, 2 * MINUTE, SECOND);
+    firn_segment *segment = worked();
     away = true;
     assert_int_equal(pipe(pipes), 0);
     const pid_t child = fork();
@@ -755,8 +755,7 @@ static void a_file_from_before_drops_is_soon_used_again(void **state) {
 /* Of such a store nobody else learns it. */
 static void a_store_that_cannot_declare_it_repeats_nothing_here(void **state) {
     (void)state;
-    firn_segment *segment = integers();
-    work(segment, 2 * MINUTE, SECOND);
+    firn_segment *segment = worked();
     const shown_stock before = in_hand(file);
     const firn_mark now = store_mark();
     assert_int_equal(

@@ -48,12 +48,8 @@ static const listed_mask *mask_named(const text *name) {
 static Datum turn(FunctionCallInfo fcinfo, enum firn_type type, bool back) {
     const listed_mask *found = mask_named(PG_GETARG_TEXT_PP(1));
     firn_error error;
-    if (found->rotates && !back) {
-        firn_refuse(FIRN_EUSAGE,
-                    "mask %s may change its key, and columns and indexes need one key "
-                    "for ever: mask in your program, or use a mask without prefix= and "
-                    "width=uuid8",
-                    found->name);
+    if (!back) {
+        FIRN_CHECK(mask_list_check_lasts(found, &error));
     }
     if ((found->bits > 64) != (type == FIRN_AS_UUID)) {
         firn_refuse(FIRN_EUSAGE, "mask %s has %u bits, and %s: use another mask, or the other type",

@@ -6,15 +6,6 @@
 
 #include <string.h>
 
-/* The ID of a masked TEXT. */
-static int undo_text(firn_id *id, const sql_value *masked, const listed_mask *mask,
-                     firn_error *error) {
-    char text[FIRN_TEXT_SIZE];
-    int code = firn_mask_read(mask->mask, text, masked->text, masked->length, error);
-    return code == FIRN_OK ? firn_parse(id, mask->from, mask->bits, text, strlen(text), error)
-                           : code;
-}
-
 /* An ID of the mask: INTEGER, TEXT in its form, or BLOB; with `back` it is masked, and turned back if
  * it is TEXT. */
 static int id_of(firn_id *id, sqlite3_value *value, const listed_mask *mask, bool back,
@@ -29,7 +20,7 @@ static int id_of(firn_id *id, sqlite3_value *value, const listed_mask *mask, boo
     }
     sql_value text;
     return type == SQLITE_TEXT && text_of(&text, value, 0, error) == FIRN_OK
-               ? (back ? undo_text(id, &text, mask, error)
+               ? (back ? mask_list_unmask(mask, id, text.text, text.length, error)
                        : firn_parse(id, mask->from, mask->bits, text.text, text.length, error))
            : type == SQLITE_TEXT
                ? error->code
@@ -57,13 +48,7 @@ static void turn(sqlite3_context *context, sqlite3_value **values, bool back) {
         found = mask_list_find(&connection->masks, name.text, name.length, &error);
         code = found != NULL ? FIRN_OK : error.code;
     }
-    if (code == FIRN_OK && found->rotates && !back) {
-        code = set_error(&error, FIRN_EUSAGE,
-                         "mask %s may change its key, and columns and indexes need one key for "
-                         "ever: mask in your program, or use a mask without prefix= and "
-                         "width=uuid8",
-                         found->name);
-    }
+    code = code == FIRN_OK && !back ? mask_list_check_lasts(found, &error) : code;
     code = code == FIRN_OK ? id_of(&id, values[0], found, back, &error) : code;
     const bool is_text = sqlite3_value_type(values[0]) == SQLITE_TEXT;
     if (code == FIRN_OK && !(back && is_text)) {

@@ -86,12 +86,13 @@ int masks_find(mask_forms *forms, word name, firn_error *error) {
 
 /* Puts the MAC of each masked ID into its unused bits. */
 static void frame_ids(const listed_mask *mask, server_reply *reply, firn_id *ids) {
-    char mac[FIRN_MASK_FRAME_SIZE] = "";
-    firn_mask_frame(mask->mask, reply->before, mac, &ids[0]);
-    reply->has_mac = mac[0] != '\0';
-    for (size_t i = 0; reply->has_mac && i < reply->count; i++) {
-        char before[FIRN_MASK_FRAME_SIZE];
-        firn_mask_frame(mask->mask, before, mac, &ids[i]);
+    for (size_t i = 0; i < reply->count; i++) {
+        char mac[FIRN_MASK_FRAME_SIZE] = "";
+        firn_mask_frame(mask->mask, reply->before, mac, &ids[i]);
+        reply->has_mac = mac[0] != '\0';
+        if (!reply->has_mac) {
+            return; /* no ID of the mask has one */
+        }
         memcpy(&ids[i].top, mac, sizeof ids[i].top);
     }
 }
@@ -101,7 +102,7 @@ static int apply(const listed_mask *mask, server_reply *reply, firn_id *ids, fir
     pthread_mutex_t *own = &in_force.locks[mask - in_force.list.all];
     pthread_mutex_lock(own);
     int code = firn_mask_apply(mask->mask, ids, ids, reply->count, error);
-    if (code == FIRN_OK && reply->count > 0) {
+    if (code == FIRN_OK) {
         frame_ids(mask, reply, ids);
     }
     pthread_mutex_unlock(own);
@@ -110,13 +111,11 @@ static int apply(const listed_mask *mask, server_reply *reply, firn_id *ids, fir
 
 /* Under the lock. */
 static int undo(const listed_mask *mask, firn_id *id, word masked, firn_error *error) {
-    char text[FIRN_TEXT_SIZE];
     pthread_mutex_t *own = &in_force.locks[mask - in_force.list.all];
     pthread_mutex_lock(own);
-    int code = firn_mask_read(mask->mask, text, masked.text, masked.length, error);
+    const int code = mask_list_unmask(mask, id, masked.text, masked.length, error);
     pthread_mutex_unlock(own);
-    return code == FIRN_OK ? firn_parse(id, mask->from, mask->bits, text, strlen(text), error)
-                           : code;
+    return code;
 }
 
 int masks_apply(server_reply *reply, firn_id *ids, word name, int *form, firn_error *error) {
