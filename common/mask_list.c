@@ -221,11 +221,12 @@ listed_mask *mask_list_find(const mask_list *list, const char *name, size_t leng
 int mask_list_check_lasts(const listed_mask *mask, firn_error *error) {
     return !mask->rotates
                ? FIRN_OK
-               : set_error(error, FIRN_EUSAGE,
-                           "mask %s may change its key, and columns and indexes need one key for "
-                           "ever: mask in your program, or use a mask without prefix= and "
-                           "width=uuid8",
-                           mask->name);
+               : set_error(
+                     error, FIRN_EUSAGE,
+                     "mask %.63s may change its key, and columns and indexes need one key for "
+                     "ever: mask in your program, or use a mask without prefix= and "
+                     "width=uuid8",
+                     mask->name);
 }
 
 int mask_list_unmask(const listed_mask *mask, firn_id *id, const char *text, size_t length,
