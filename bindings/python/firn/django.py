@@ -11,6 +11,8 @@ models.py:
 
 A row gets its ID when it is saved. Each process opens a generator at its first ID; a worker that is forked later gets
 its own IDs."""
+import datetime
+import hashlib
 import os
 import threading
 import uuid
@@ -18,9 +20,10 @@ import uuid
 from django.conf import settings
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
-from django.db import models
+from django.db import models, transaction
 from django.db.migrations.operations.base import Operation
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 import firn
 
@@ -139,26 +142,31 @@ class UUIDField(_Field, models.UUIDField):
     holds = uuid.UUID
 
 
+def _aware(time):
+    """A time of a row: without a zone, it is in the zone of the settings."""
+    return timezone.make_aware(time, timezone.get_default_timezone()) if hasattr(time, "tzinfo") and timezone.is_naive(time) else time
+
+
 def _back_dated(gen, times):
     """An ID for each time; without times of the rows, each is None, and its ID is of now."""
-    zone = timezone.get_default_timezone()
-    return [gen.next() if time is None else
-            gen.at(timezone.make_aware(time, zone) if hasattr(time, "tzinfo") and timezone.is_naive(time) else time)[0]
-            for time in times]
+    return [gen.next() if time is None else gen.at(_aware(time))[0] for time in times]
 
 
 class Stamp(Operation):
     """A migration's operation: gives each row that has no ID yet one of its own time, in batches.
 
-        operations = [firn.django.Stamp("order", "public_id", time="created_at")]
+        operations = [firn.django.Stamp("order", "public_id", time="created_at", job="orders-2019")]
 
     With atomic = False in the migration, each batch is a transaction, and a run that was interrupted continues where it ended.
-    Without time=, the IDs have the time of the migration. The generator of the field takes a node for itself."""
+    job: the name of a job, whose node the next run has too; without a name, each run takes another node for itself.
+    Without time=, the IDs have the time of the migration."""
     reversible = True
     reduces_to_sql = False
 
-    def __init__(self, model_name, name, time=None, batch=1000):
-        self.model_name, self.name, self.time, self.batch = model_name, name, time, batch
+    def __init__(self, model_name, name, time=None, batch=1000, job=None):
+        if job is not None and time is None:
+            raise ValueError("Stamp(job=%r) needs the time of the rows: set time=, or leave out job= for IDs of now" % job)
+        self.model_name, self.name, self.time, self.batch, self.job = model_name, name, time, batch, job
 
     def state_forwards(self, app_label, state):
         pass
@@ -168,12 +176,22 @@ class Stamp(Operation):
         alias = schema_editor.connection.alias
         if not self.allow_migrate_model(alias, model):
             return
-        field = model._meta.get_field(self.name)
         rows = model._base_manager.using(alias).filter(**{self.name: None})
+        if self.job is None:
+            self._fill(model, rows)
+        else:
+            self._fill_by_job(model, rows, schema_editor)
+
+    def _refuse_timeless(self, model, rows):
         timeless = rows.filter(**{self.time: None}).count() if self.time else 0
         if timeless:
-            raise ValueError("%d rows of %s.%s have no %s: give them a time, or leave out time= for IDs of now"
-                             % (timeless, app_label, self.model_name, self.time))
+            raise ValueError("%d rows of %s have no %s: give them a time, or leave out time= for IDs of now"
+                             % (timeless, model._meta.label_lower, self.time))
+
+    def _fill(self, model, rows):
+        """From a node that this run takes for itself."""
+        self._refuse_timeless(model, rows)
+        field = model._meta.get_field(self.name)
         options = _options(field.using, field.holds)
         with firn.open(**{**options, **({"history": "job"} if self.time else {})}) as gen:
             last = None
@@ -185,6 +203,77 @@ class Stamp(Operation):
                     setattr(row, self.name, id)
                 rows.bulk_update(batch, [self.name])  # a row that got an ID in the meantime keeps it
                 last = batch[-1].pk
+
+    def _fill_by_job(self, model, rows, schema_editor):
+        """A job gives the same records in the same order the same IDs. Rows change while the application runs, so a table has
+        the records of the first run until all have their IDs. After a run that was killed, the next one repeats all records, so
+        a row without an ID gets the one that it would have had."""
+        connection = schema_editor.connection
+        records = type("FirnRecord", (models.Model,), {
+            "__module__": __name__, "id": models.BigAutoField(primary_key=True), "time": self._time_column(model),
+            "row": models.ForeignKey(model, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False),
+            "Meta": type("Meta", (), {"apps": model._meta.apps, "app_label": model._meta.app_label,
+                                      "db_table": "firn_%s_%s" % (model._meta.label_lower.replace(".", "_"), self.name)})})
+        with connection.cursor() as cursor:
+            found = records._meta.db_table in connection.introspection.table_names(cursor)
+        if not found:
+            if not rows.exists():
+                return
+            schema_editor.create_model(records)
+        listed = records._base_manager.using(rows.db)
+        with transaction.atomic(using=rows.db):
+            if not listed.exists():
+                self._list(model, rows, records, connection)
+        for batch, ids in self._issued(model, listed.order_by("id")):
+            some = list(rows.filter(pk__in=listed.filter(id__range=batch).values("row")))
+            for row in some:
+                setattr(row, self.name, ids[row.pk])
+            rows.bulk_update(some, [self.name])  # a row that got an ID in the meantime keeps it
+        if rows.exists():  # they came later
+            self._fill(model, rows)
+        schema_editor.delete_model(records)
+
+    def _time_column(self, model):
+        """As the one of the rows, without its rules."""
+        field = model._meta.get_field(self.time)
+        return type(field)() if type(field) in (models.DateField, models.DateTimeField) else field.clone()
+
+    def _list(self, model, rows, records, connection):
+        self._refuse_timeless(model, rows)
+        select, values = rows.order_by(self.time, "pk").values_list("pk", self.time).query.get_compiler(connection.alias).as_sql()
+        name = connection.ops.quote_name
+        with connection.cursor() as cursor:
+            cursor.execute("INSERT INTO %s (%s, %s) %s" % (*map(name, (records._meta.db_table, "row_id", "time")), select), values)
+
+    def _issued(self, model, listed):
+        """The first and the last number of each batch of the list, and the IDs of its rows."""
+        digest = hashlib.blake2b(digest_size=8)
+        for row, time in listed.values_list("row", "time").iterator():
+            digest.update(repr((row, firn._instant(_aware(time)))).encode())
+        with self._open_job(model, int.from_bytes(digest.digest(), "big")) as job:
+            last = 0
+            while True:
+                batch = list(listed.filter(id__gt=last)[:self.batch])
+                if not batch:
+                    break
+                last = batch[-1].id
+                yield (batch[0].id, last), {record.row_id: job.next(_aware(record.time)) for record in batch}
+
+    def _open_job(self, model, digest):
+        """With the settings of the field's generator that jobs have, too. Its node has live IDs, so a job has another one."""
+        field = model._meta.get_field(self.name)
+        given = _options(field.using, field.holds)
+        layout = firn.scheme(given.get("scheme", "snowflake"), **{key: given.get(key) for key in ("epoch", "bits", "digits")}).layout
+        own = {"scheme", "store", "output", "module_dir", "unsafe", "ns", "reach", "epoch", "bits", "digits", "unsigned"}
+        own |= {part.partition(":")[0] for part in layout.split()} - {"node"}
+        options = {**{key: given[key] for key in own & given.keys()}, "name": self.job, "digest": digest,
+                   "disorder": datetime.timedelta(hours=2)}  # in order, but for an hour that a zone leaves out
+        try:
+            return firn.Job(**options)
+        except firn.UsageError as error:
+            if error.cure_name != "SET_SEED":
+                raise
+        return firn.Job(**options, seed=salted_hmac("firn.django", "%s %d" % (self.job, digest), algorithm="sha256").hexdigest())
 
     def database_backwards(self, app_label, schema_editor, from_state, to_state):
         pass
