@@ -145,8 +145,12 @@ class Client:
 
     def many(self, name, n, *, output=None, **fields):
         """n IDs (1 to 65536), in order, as a list."""
-        form, kind = self._output(name) if output in (None, "text") else _OUTPUTS.get(output, (output, str))
-        kind = str if output == "text" else kind
+        form, kind = _OUTPUTS.get(output) or (output, str)
+        if output in (None, "text", "int"):  # which depend on the scheme
+            own, natural, bits = self._output(name)
+            if output == "int" and bits > 64:
+                raise RequestError(f"output=int does not fit {name}, which has {bits} bits: int (up to 64), uuid (128), bytes, text or a form")
+            form, kind = form if output == "int" else own, natural if output is None else kind
         words = [word for key, value in fields.items() for word in (key, _text(value))]
         return self._call(["FIRN.NEW", name, *words, "COUNT", n, "AS", form], lambda reply: _ids(reply, n, kind))
 
@@ -162,7 +166,7 @@ class Client:
             raise RequestError(f"{str(id)!r} may be an ID of {likely[0]} or of another scheme: name its scheme" if likely else
                                f"{str(id)!r} is not an ID of a known scheme: name its scheme", name="TEXT")
         out = Shown()
-        kind = self._output(shown["scheme"])[1]
+        _, kind, _ = self._output(shown["scheme"])
         out.scheme, out.text, out.prefix = shown["scheme"], str(shown["id"]), shown.get("prefix") or ""
         out.id = id if isinstance(id, (int, uuid.UUID)) else _typed(kind, out.text[len(out.prefix and out.prefix + "_"):])
         out.fields = {name: str(value) for name, value in (_pairs(shown.get("fields")) or {}).items()}
@@ -188,7 +192,7 @@ class Client:
 
     def range(self, scheme, start, end):
         """The least and the greatest ID of start <= time < end."""
-        _, kind = self._output(scheme)
+        _, kind, _ = self._output(scheme)
         return tuple(self._call(["FIRN.RANGE", scheme, _time(start), _time(end)],
                                 lambda reply: _ids(reply[1::2] if isinstance(reply, list) else None, 2, kind)))
 
@@ -201,14 +205,15 @@ class Client:
         return self._call(["FIRN.SHOW", str(id)] + (["SCHEME", scheme] if scheme else []), _pairs)
 
     def _output(self, name):
-        """The form to ask for, and the type to return. Asked of a server once per name."""
+        """The form to ask for, the type to return, and the bits. Asked of a server once per name."""
         if not name:
             raise RequestError("the name is empty: give the name of a scheme or generator")
         if name not in self._outputs:
             shape = self._call(["FIRN.SCHEMES", name], _pairs)
             form = shape.get("form", "")
-            kind = int if form in ("dec", "unsigned") and int(shape.get("bits", 999)) <= 64 else uuid.UUID if form == "uuid" else str
-            self._outputs[name] = form, kind
+            bits = int(shape.get("bits", 999))
+            kind = int if form in ("dec", "unsigned") and bits <= 64 else uuid.UUID if form == "uuid" else str
+            self._outputs[name] = form, kind, bits
         return self._outputs[name]
 
     def _call(self, words, read):
@@ -419,7 +424,7 @@ os.register_at_fork(after_in_child=_unlock)
 def _ids(reply, n, kind):
     if not isinstance(reply, list) or len(reply) != n or not all(isinstance(id, str) and id for id in reply):
         return None
-    if kind is int and not all(re.fullmatch(r"-?[0-9]{1,39}", id) for id in reply):
+    if kind is int and not all(re.fullmatch(r"-?[0-9]{1,20}", id) for id in reply):
         return None
     return [kind(id) for id in reply]
 

@@ -67,6 +67,8 @@ class Words(unittest.TestCase):
                     self.assertEqual(len(id), 16)
         for gen in self.both("tsid", output="int"):
             self.assertIs(type(gen.next()), int)
+        with self.assertRaisesRegex(firn.Error, "output=int does not fit uuid7, which has 128 bits"):
+            next(self.both("uuid7", output="int")).next()
 
     def test_segments(self):
         for segment in (self.client.segment("tickets"), firn.Segment("tickets", store=self.store, unsafe=True)):
