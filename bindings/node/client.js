@@ -23,7 +23,7 @@ const NAMES = ('USAGE RANGE LAYOUT TEXT MISMATCH NAMESPACE BUSY EXHAUSTED WINDOW
   'UNSORTED SYSTEM BACK TAKEN END FULL').split(' ')
 
 // Every error of this file; `instanceof FirnError` of the package firn, if the program has it. `reason` is the name of the
-// server's error ('STORE'; 'USAGE' of a wrong request without a name), `status` that of HTTP; the others as in FirnError.
+// server's error ('STORE'; 'USAGE' of a wrong request without a name), `status` the status of HTTP; the others as in FirnError.
 class FirnClientError extends Error {
   constructor (message, reason = 'USAGE', { cure = '', cure_name: cureName = 'NONE', value = '', limit = '' } = {}, status) {
     super(message)
@@ -255,7 +255,7 @@ class Segment {
     return first
   }
 
-  // Asks for a block of one integer, if there was none before.
+  // Reserves a block of one integer, if there was none before.
   async increment () {
     if (this.#step === undefined) await this.block(1)
     return this.#step
