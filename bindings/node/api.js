@@ -17,11 +17,7 @@ function firnApi (native, generators) {
     return out
   }
 
-  // An integer that the caller counts or names.
-  function big (name, value) {
-    if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) throw new TypeError(`${name} is a BigInt, not ${String(value)}`)
-    return BigInt(value)
-  }
+  const big = (name, value) => typeof value === 'bigint' ? value : BigInt(integer(name, value, 0, 2 ** 53))
 
   const hexOf = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 

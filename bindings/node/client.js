@@ -29,7 +29,7 @@ class FirnClientError extends Error {
     super(message)
     const errno = -1 - NAMES.indexOf(reason)
     Object.assign(this, { name: this.constructor.name, code: `ERR_FIRN_${reason}`, reason, errno, cure, cureName, value, limit, status })
-    Object.defineProperty(this, Symbol.for('firn.error'), { value: true })
+    Object.defineProperty(this, 'isFirn', { value: true }) // for FirnError
   }
 }
 

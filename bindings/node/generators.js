@@ -23,7 +23,7 @@ function firnGenerators (native, addonError) {
 
     // Errors of firn/client have this mark.
     static [Symbol.hasInstance] (error) {
-      return super[Symbol.hasInstance](error) || (this === FirnError && error?.[Symbol.for('firn.error')] === true)
+      return super[Symbol.hasInstance](error) || (this === FirnError && !!error?.isFirn)
     }
   }
 
