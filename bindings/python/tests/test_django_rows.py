@@ -183,6 +183,7 @@ assert counts() == [ROWS + 7] * 3
         self.write("shop/migrations/0003_fill.py", self.fill)
         self.run_code("migrate_killed('INSERT INTO \"firn_shop_order_public_id')", ends=-signal.SIGKILL)
         self.run_code("assert counts() == [ROWS, 0, 0]\nmigrate_killed('UPDATE', batch=2)", ends=-signal.SIGKILL)
+        self.write("shop/migrations/0003_fill.py", self.fill.replace("job=", "batch=300, job="))
         self.run_code("""
 assert counts() == [ROWS, 1000, 1000], counts()
 gone = Order.objects.get(pk=500)
