@@ -3,6 +3,10 @@
 . test/tap
 stage=$TMPDIR/stage
 check "firn installs under DESTDIR" env DESTDIR="$stage" cmake --install "$BUILD"
+env DESTDIR="$TMPDIR/moved" cmake --install "$BUILD" --prefix /opt/firn >"$TMPDIR/log" 2>&1
+same "pkg-config knows another folder, as --prefix names it" "/opt/firn/include" \
+    "$(PKG_CONFIG_PATH=$(dirname "$(find "$TMPDIR/moved" -name firn.pc)") pkg-config --variable=includedir firn 2>&1)"
+rm -r "$TMPDIR/moved"
 prefix=$stage$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$BUILD/CMakeCache.txt")
 libdir=$(dirname "$(find "$stage" -name libfirn.a)")
 for file in include/firn/firn.h include/firn/recognize.h include/firn/store.h bin/firn share/doc/firn/LICENSE share/doc/firn/README.md \
