@@ -453,6 +453,35 @@ static const struct {
     {"linkedin", "6422861848709726123", "a time from 2005"},
     {"linkedin", "4000000000000000000", NULL}, /* in 2000 */
     {"linkedin", "9300000000000000000", NULL}, /* above 2^63 */
+    {"uuid6-google", "01eeabef-ebfe-6a96-b44f-144e42f8eda1", "version 6, a leading zero"},
+    {"uuid6-google", "01eb0000-0000-6a96-b44f-144e42f8eda1", NULL}, /* in 2020 */
+    {"uuid6-google", "01000000-0000-6a96-b44f-144e42f8eda1", NULL}, /* in 1810 */
+    {"uuid7-draft2", "061cb26a-54b8-7a52-8000-2124e7041024", "version 7"},
+    {"uuid7-draft2", "05fee65f-f4b8-7a52-8000-2124e7041024", NULL}, /* in 2020 */
+    {"uuid7-draft2", "08d13230-04b8-7a52-8000-2124e7041024", NULL}, /* in 2045 */
+    {"aws-xray", "1-58406520-a006649127e371903a2de979", "hyphens"},
+    {"aws-xray", "2-58406520-a006649127e371903a2de979", NULL},
+    {"aws-xray", "1-58406520.a006649127e371903a2de979", NULL},
+    {"aws-xray", "1-5840652g-a006649127e371903a2de979", NULL},
+    {"aws-xray", "1-58406520-A006649127e371903a2de979", NULL},
+    {"aws-xray", "1-38406520-a006649127e371903a2de979", NULL}, /* in 1999 */
+    {"cloudflare-ray", "230b030023ae2822-SJC", "a hyphen and three capital letters"},
+    {"cloudflare-ray", "230b030023ae2822.SJC", NULL},
+    {"cloudflare-ray", "230b030023ae282g-SJC", NULL},
+    {"cloudflare-ray", "230b030023ae2822-S1C", NULL},
+    {"cloudflare-ray", "230b030023ae2822-SJc", NULL},
+    {"nano64", "199C01B6659-5861C", "the hyphen"},
+    {"nano64", "199C01B66595861C", "16 hex digits"},
+    {"nano64", "199C01B6659.5861C", NULL},
+    {"nano64", "1690131234514201", NULL},  /* rather a number */
+    {"nano64", "000C01B6659-5861C", NULL}, /* in 1970 */
+    {"short-puid", "z1zzzzzzzzzz", NULL},  /* in 2119 */
+    {"tiktok", "6000000000000000000", "a time from 2014"},
+    {"tiktok", "5900000000000000000", NULL}, /* in 2013 */
+    {"tiktok", "9300000000000000000", NULL}, /* in 2038 */
+    {"steam", "76561197960287930", "the high 32 bits"},
+    {"steam", "06561197960287930", NULL},
+    {"steam", "76561202255233024", NULL},
     {"snowid", "151819733950271234", "a time from 2024"},
     {"snowid", "2779877328175104000", NULL}, /* in 2045 */
     {"snowid", "051819733950271234", NULL},

@@ -206,6 +206,11 @@ static void published_ids_are_known_best_first(void **state) {
     assert_guess("c232ab00941411ecb3c89f6bdeced846", -1,
                  "uuid1 hex | flake hex, ulid hex, timeflake hex, scru128 hex");
     assert_guess("8Gqnu22ZlLMGbh7Qyv", -1, "flake flake");
+    assert_guess("ObjectId('507f1f77bcf86cd799439011')", -1,
+                 "objectid hex, objectid-legacy hex | xid hex");
+    assert_guess("ObjectId(\"507f1f77bcf86cd799439011')", -1, "");
+    assert_guess("ObjectId(\"507f1f77bcf86cd799439011\"]", -1, "");
+    assert_guess("ObjectId(_507f1f77bcf86cd799439011_)", -1, "");
     assert_guess("1541815603606036480x", -1, ""); /* a typo: a flake of the year 23082 */
     assert_guess("1CCCu4CMyfubCHvwkoi26c", -1,    /* base58 of a uuid7 */
                  "");
