@@ -443,6 +443,15 @@ static const struct {
     {"hashids", "mNWyy8yjQYE", NULL},             /* 2^53 */
     {"hashids", "occc", NULL},                    /* a separator that separates nothing */
     {"hashids", "ogcgcgcgcgcgcgcgcgc", NULL},
+    {"elasticsearch", "__8tbXIB________iP8A", "the mixed order"},   /* in 2020 */
+    {"elasticsearch", "___O8CgB________vP8A", NULL},                /* in 2010 */
+    {"elasticsearch", "__8nEBQC________HP8A", NULL},                /* in 2042 */
+    {"elasticsearch", "AU2savT_____________", "before an address"}, /* in 2015 */
+    {"elasticsearch", "ARpBbGT_____________", NULL},                /* in 2008 */
+    {"elasticsearch", "AXJtLYj_____________", NULL},                /* in 2020 */
+    {"ksuid-hex", "0669f7efb5a1cd34b5f99d1154fb6853345c9735", "a time from 2014"},
+    {"ksuid-hex", "ffffffffb5a1cd34b5f99d1154fb6853345c9735", NULL}, /* in 2150 */
+    {"frostflake", "99999999999999999999", NULL},                    /* above 2^64 */
     {"epoch-s", "1000000000", "a time from 2001"},
     {"epoch-s", "0999999999", NULL},
     {"epoch-s", "2366841599", "a time from 2001"},

@@ -206,11 +206,6 @@ static void published_ids_are_known_best_first(void **state) {
     assert_guess("c232ab00941411ecb3c89f6bdeced846", -1,
                  "uuid1 hex | flake hex, ulid hex, timeflake hex, scru128 hex");
     assert_guess("8Gqnu22ZlLMGbh7Qyv", -1, "flake flake");
-    assert_guess("ObjectId('507f1f77bcf86cd799439011')", -1,
-                 "objectid hex, objectid-legacy hex | xid hex");
-    assert_guess("ObjectId(\"507f1f77bcf86cd799439011')", -1, "");
-    assert_guess("ObjectId(\"507f1f77bcf86cd799439011\"]", -1, "");
-    assert_guess("ObjectId(_507f1f77bcf86cd799439011_)", -1, "");
     assert_guess("1541815603606036480x", -1, ""); /* a typo: a flake of the year 23082 */
     assert_guess("1CCCu4CMyfubCHvwkoi26c", -1,    /* base58 of a uuid7 */
                  "");
@@ -221,6 +216,20 @@ static void published_ids_are_known_best_first(void **state) {
                  "nil uuid | flake uuid, ulid uuid, timeflake uuid, scru128 uuid");
     assert_guess("ffffffff-ffff-ffff-ffff-ffffffffffff", -1,
                  "max uuid | flake uuid, ulid uuid, timeflake uuid, scru128 uuid");
+}
+
+/* As drivers of MongoDB print them. */
+static void an_object_id_is_unwrapped(void **state) {
+    (void)state;
+    assert_true(guess("ObjectId('507f1f77bcf86cd799439011')", -1) > 0);
+    assert_string_equal(readings[0].scheme->name, "objectid");
+    assert_true(guess("ObjectId(\"507f1f77bcf86cd799439011\")", -1) > 0);
+    assert_int_equal(guess("ObjectId(\"507f1f77bcf86cd799439011')", -1), 0);
+    assert_int_equal(guess("ObjectId(\"507f1f77bcf86cd799439011\"]", -1), 0);
+    assert_int_equal(guess("ObjectId(_507f1f77bcf86cd799439011_)", -1), 0);
+    assert_true(guess("uuid:017f22e2-79b0-7cc3-98c4-dc0c0c07398f", -1) > 0);
+    assert_string_equal(readings[0].scheme->name, "uuid7");
+    assert_int_equal(guess("uuie:017f22e2-79b0-7cc3-98c4-dc0c0c07398f", -1), 0);
 }
 
 /* The sure readings come first; of a number none is sure. */
@@ -548,6 +557,7 @@ int main(void) {
 #define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
         TEST("an ID of every row is found again", every_row_is_found_again),
         TEST("published IDs are known, best first", published_ids_are_known_best_first),
+        TEST("an ObjectId is unwrapped", an_object_id_is_unwrapped),
         TEST("a number is only possibly an ID", a_number_is_only_possibly_an_id),
         TEST("digits only are decimal", digits_only_are_decimal),
         TEST("dated digits are known by their calendar", dated_digits_are_known_by_their_calendar),

@@ -186,7 +186,7 @@ static void a_template_that_repeats_numbers_is_refused(void **state) {
         {DAILY " zone=Europe/Berlim", "Europe/Berlim is not valid"},
         {DAILY " grow=2", "choose one of 0 1"},
         {DAILY " grow=0s", "choose one of 0 1"},
-        {DAILY " late=", "late= is not valid: write a whole number"},
+        {DAILY " late=-", "late=- is not valid: write a whole number"},
         {"", "the store has no series refused: define it with template="},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -194,7 +194,7 @@ static void rules_of_every_kind_are_read(void **state) {
                                  "AAA3BBB,M3.2.0/-2,M11.1.0/26",
                                  "AAA-12BBB,M10.5.6/0,M2.4.3",
                                  "aaa+3bbb,J59,J365/+2"};
-    char path[300], endless[128];
+    char path[300], endless[129];
     setenv("TZDIR", folder, 1);
     snprintf(path, sizeof path, "%s/Zone", folder);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -217,8 +217,17 @@ static void rules_of_every_kind_are_read(void **state) {
     assert_int_equal(strlen(endless), 127);
     write_rule(path, endless);
     refused("Zone", FIRN_EUSAGE, "is not valid");
+    write_rule(path, strcat(endless, "1"));
+    refused("Zone", FIRN_EUSAGE, "is not valid");
     write_rule(path, "AAA0");
     firn_zone_close(opened("Zone"));
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    fseek(file, -6, SEEK_END);
+    fputc('x', file); /* before the rule */
+    fclose(file);
+    refused("Zone", FIRN_EUSAGE, "is not valid");
+    write_rule(path, "AAA0");
     for (off_t size = 107; size > 0; size--) { /* a file that ends too early */
         assert_int_equal(truncate(path, size), 0);
         refused("Zone", FIRN_EUSAGE, "is not valid");
@@ -353,6 +362,13 @@ static void old_files_are_read(void **state) {
         write_old(path, &wrong[i]);
         refused("Zone", FIRN_EUSAGE, "is not valid");
     }
+    const uint8_t header[44] = {'T', 'Z', 'i', 'f', 0, [38] = 1, [39] = 1, [43] = 1};
+    FILE *file = fopen(path, "wb"); /* of 257 types, of which a byte names 256 */
+    assert_non_null(file);
+    fwrite(header, 1, sizeof header, file);
+    fclose(file);
+    assert_int_equal(truncate(path, 44 + 257 * 6 + 1), 0);
+    refused("Zone", FIRN_EUSAGE, "is not valid");
     unlink(path);
     setenv("TZDIR", "", 1); /* as without it */
     refused("Mars/Base", FIRN_EUSAGE, "is not valid");
