@@ -619,6 +619,8 @@ static void integers_are_whole_or_nothing(void **state) {
         {firn__sqids_read, "86Rf07", 5, NULL}, /* no room for the end of the text */
         {firn__sqids_read, "86Rf07", 1, NULL},
         {firn__sqids_read, "8", 40, NULL},
+        {firn__sqids_read, "8R6f", 40, NULL}, /* nothing before the first separator */
+        {firn__sqids_read, "SvIzsYq34Hfak8TLSI7iab", 40, NULL}, /* more than ten */
         {firn__sqids_read, "-6Rf07", 40, NULL},
         {firn__sqids_read, "86Rf0786Rf0786Rf0786Rf07", 40, NULL}, /* 24 characters */
         {firn__sqids_read, "SvIzsYq34Hfak8TLSI7i", 40, "0 0 0 0 0 0 0 0 0 0"},

@@ -20,16 +20,19 @@
 #define KEYS   "ns=r reach=1h reserve=1h unsafe=1 max_wait=0"
 
 static bool no_machine_id; /* in no place */
+static bool empty_id;      /* its file is empty */
 static bool disk_is_full;  /* the file of the reserve cannot be locked or written */
 
 FILE *__real_fopen64(const char *path, const char *how);
 FILE *__wrap_fopen64(const char *path, const char *how);
 FILE *__wrap_fopen64(const char *path, const char *how) {
-    return no_machine_id && strstr(path, "machine-id") != NULL ? NULL : __real_fopen64(path, how);
+    const bool is_id = strstr(path, "machine-id") != NULL;
+    return is_id && no_machine_id ? NULL
+                                  : __real_fopen64(is_id && empty_id ? "/dev/null" : path, how);
 }
 
 static int begin_machines(void **state) {
-    no_machine_id = false;
+    no_machine_id = empty_id = false;
     return begin_world(state);
 }
 
@@ -355,6 +358,7 @@ static void a_reserve_needs_its_reach_and_claimed_nodes(void **state) {
     refused(LAYOUT, "ns=a reserve=11min reach=10min", FIRN_ERANGE, "set reach=1h");
     refused(LAYOUT, "ns=a reserve=1h reach=1h node=3", FIRN_EUSAGE, "that firn claims");
     refused("uuid7", "reserve=1h", FIRN_EUSAGE, "that firn claims");
+    refused("snowflake", "reserve=1h reach=1h worker=ticket", FIRN_EUSAGE, "that firn claims");
     refused(LAYOUT, "ns=a reserve=1h reach=1h mode=online", FIRN_EUSAGE, "set mode=window");
     refused(LAYOUT, "ns=a reserve=61min reach=1h", FIRN_ERANGE, "10s to 1h");
     refused(LAYOUT, "ns=a reserve=1h reach=1h reserve_path=/proc/none/reserve.db", FIRN_ESTORE, "");
@@ -635,6 +639,9 @@ static void closed_rights_do_not_hide_open_ones(void **state) {
         write_right_of(gen, key, &right);
     }
     assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_ERANGE);
+    gen->machine->clocked = false; /* then nobody knows which are over */
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    gen->machine->clocked = true;
     assert_int_equal(firn__machine_shut_all(gen->machine, -1, NULL), FIRN_OK);
     assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
     assert_int_equal(list.count, 0);
@@ -2070,7 +2077,71 @@ static void a_machine_may_have_no_number(void **state) {
     copy_file(copy, "copy.db");
     away = true;
     denied_process(copy, "", FIRN_ESTORE, "is a copy, and the store is away");
+    empty_id = true;
+    no_machine_id = false;
+    denied_process(copy, "", FIRN_ESTORE, "is a copy, and the store is away");
     closed(gen);
+}
+
+/* A binding that firn did not write names no machine. */
+static void a_damaged_binding_is_a_copy(void **state) {
+    (void)state;
+    firn_records seen;
+    firn_gen *gen = process();
+    takes(gen);
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, "machine", NULL), FIRN_OK);
+    assert_int_equal(
+        firn__machine_end(gen->machine,
+                          firn__machine_write(gen->machine, &seen, seen.mark, "1 2 3 4", NULL)),
+        FIRN_OK);
+    away = true;
+    denied_process(file, "", FIRN_ESTORE, "and the store is away");
+    closed(gen);
+}
+
+/* The clock of the shared store is not known, and it does not answer. */
+static void without_a_clock_nothing_is_granted(void **state) {
+    (void)state;
+    firn__machine_list list;
+    int holdings = 0;
+    firn_error error = {0};
+    firn_gen *gen = process();
+    takes(gen);
+    away = true;
+    pass(&world.clock, 11 * SECOND);
+    gen->machine->clocked = false;
+    assert_int_equal(firn_store_list(gen->store, gen->machine->ns, count_holding, &holdings, NULL),
+                     FIRN_OK);
+    assert_int_equal(holdings, 0);
+    assert_int_equal(take(gen, &error), FIRN_ESTORE);
+    away = false;
+    takes(gen);
+    assert_true(gen->machine->clocked);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(firn_store_list(gen->store, gen->machine->ns, count_holding, &holdings, NULL),
+                     FIRN_OK);
+    assert_int_equal(holdings, list.count);
+    closed(gen);
+}
+
+/* The local file has the namespace with another layout, as of a store that was made again. */
+static void a_file_of_another_layout_is_left_alone(void **state) {
+    (void)state;
+    char keys[900];
+    firn_store *usual = world.store, *first = world.store = store_at("memory:here");
+    firn_gen *gen = process();
+    takes(gen);
+    kill_process(gen);
+    firn_store *second = world.store = store_at("memory:here");
+    pass(&world.clock, 12 * SECOND);
+    snprintf(keys, sizeof keys, KEYS " reserve_path=%s", file);
+    gen = opened("time:41/ms@@2024-01-01 node:5 sequence:2", keys);
+    takes(gen);
+    assert_int_equal(right_of(gen, key_of(gen)).state, 0); /* a window of the shared store */
+    kill_process(gen);
+    firn_store_close(first);
+    firn_store_close(second);
+    world.store = usual;
 }
 
 static void a_file_that_cannot_be_looked_at_is_a_copy(void **state) {
@@ -2971,6 +3042,9 @@ int main(int count, char **words) {
         TEST(each_verb_opens_a_store_that_was_away),
         TEST(a_store_of_a_program_names_no_others),
         TEST(a_machine_may_have_no_number),
+        TEST(a_damaged_binding_is_a_copy),
+        TEST(without_a_clock_nothing_is_granted),
+        TEST(a_file_of_another_layout_is_left_alone),
         TEST(a_file_that_cannot_be_looked_at_is_a_copy),
         TEST(a_renewed_identity_is_another_sender),
         TEST(a_reserve_has_a_place),

@@ -202,6 +202,14 @@ static void a_template_that_repeats_numbers_is_refused(void **state) {
     refused("refused", DAILY " key_file=/nonexistent", FIRN_EIO, "cannot open the key file");
     refused("", DAILY, FIRN_ERANGE, "the name of a series has 0 bytes");
     refused("a\xff", DAILY, FIRN_EUSAGE, "is not UTF-8 at byte 2");
+    static const char *const torn[] = {"\xe0\x9f\xbf",     "\xed\xa0\x80",     "\xf0\x8f\xbf\xbf",
+                                       "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xc1\xbf"};
+    static const char *const whole[] = {"\xe0\xa0\x80",     "\xed\x9f\xbf",     "\xf0\x90\x80\x80",
+                                        "\xf4\x8f\xbf\xbf", "\xf1\x80\x80\x80", "\xc2\xa0"};
+    for (size_t i = 0; i < sizeof torn / sizeof *torn; i++) {
+        refused(torn[i], DAILY, FIRN_EUSAGE, "is not UTF-8 at byte 1");
+        closed(opened(whole[i], DAILY));
+    }
     char keys[300] = "template={counter:6}";
     memset(keys + 20, 'x', 74);
     refused("refused", keys, FIRN_ERANGE,
