@@ -134,7 +134,7 @@ static void a_long_text_keeps_its_cure_and_whole_characters(void **state) {
     }
 }
 
-/* Whatever a client's library said. */
+/* A client's library may say nothing, or much. */
 static void a_text_without_words_is_empty_and_one_without_end_is_cut(void **state) {
     int (*set)(firn_error *, int, int, const char *, ...) = firn_error_set; /* with any format */
     char endless[1200];

@@ -1345,12 +1345,12 @@ static firn_gen *wide_process(void) {
     return opened(WIDE, keys);
 }
 
-/* "firn nodes claim", of somebody who excludes the nodes of the reserve. */
-static void narrow(const firn_gen *gen) {
+/* "firn nodes claim". */
+static void narrow(const firn_gen *gen, const char *claims) {
     char layout[FIRN_LAYOUT_SIZE + 40];
     firn_store *operator= store_at(url);
     int64_t floor;
-    snprintf(layout, sizeof layout, "claim=1000..1009 %s", gen->kept.stored);
+    snprintf(layout, sizeof layout, "claim=%s %s", claims, gen->kept.stored);
     const firn_relabel change = {"r", gen->kept.stored, layout, 0, false};
     assert_int_equal(firn_store_relabel(operator, & change, &floor, NULL), FIRN_OK);
     firn_store_close(operator);
@@ -1364,7 +1364,7 @@ static void excluded_nodes_leave_the_reserve(void **state) {
     firn_gen *gen = wide_process();
     takes(gen);
     assert_true(node_of(gen) < 1000);
-    narrow(gen);
+    narrow(gen, "1000..1009");
     for (int s = 0; s < 120; s++) {
         (void)take(gen, NULL);
         pass(&world.clock, SECOND);
@@ -1382,6 +1382,26 @@ static void excluded_nodes_leave_the_reserve(void **state) {
     world.store = usual;
 }
 
+/* Of claims that still have the node a refill learns, and the right stays. */
+static void a_refill_learns_of_narrowed_claims(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_store *usual = world.store, *store = store_at(url);
+    world.store = store;
+    firn_gen *gen = wide_process();
+    takes(gen);
+    strcpy(key, key_of(gen));
+    assert_true(node_of(gen) < 1000);
+    narrow(gen, "0..999");
+    pass(&world.clock, 10 * MINUTE);
+    refill_of(gen, key, FIRN_OK);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    assert_int_equal(right_of(gen, key).epoch, 0);
+    kill_process(gen);
+    firn_store_close(store);
+    world.store = usual;
+}
+
 /* The file still has the excluded node when the process starts. */
 static void who_starts_takes_no_excluded_node(void **state) {
     (void)state;
@@ -1389,7 +1409,7 @@ static void who_starts_takes_no_excluded_node(void **state) {
     world.store = store;
     firn_gen *gen = wide_process();
     takes(gen);
-    narrow(gen);
+    narrow(gen, "1000..1009");
     kill_process(gen);
     pass(&world.clock, 11 * SECOND);
     gen = wide_process();
@@ -2080,6 +2100,20 @@ static void a_machine_may_have_no_number(void **state) {
     empty_id = true;
     no_machine_id = false;
     denied_process(copy, "", FIRN_ESTORE, "is a copy, and the store is away");
+    closed(gen);
+}
+
+/* The disk itself was moved: the file has the inode and the birth that it had. */
+static void a_disk_of_another_machine_is_noticed(void **state) {
+    (void)state;
+    firn__binding binding;
+    firn_gen *gen = process();
+    takes(gen);
+    assert_int_equal(firn__binding_read(gen->machine, &binding, NULL), FIRN_OK);
+    binding.id ^= 2;
+    assert_int_equal(firn__binding_write(gen->machine, &binding, NULL), FIRN_OK);
+    away = true;
+    denied_process(file, "", FIRN_ESTORE, "was made on another machine, and the store is away");
     closed(gen);
 }
 
@@ -3034,6 +3068,7 @@ int main(int count, char **words) {
         TEST(a_pending_refill_at_open_is_no_other_holder),
         TEST(excluded_nodes_leave_the_reserve),
         TEST(who_starts_takes_no_excluded_node),
+        TEST(a_refill_learns_of_narrowed_claims),
         TEST(a_give_back_is_no_loss_for_an_idle_process),
         TEST(a_node_that_was_claimed_again_is_no_loss),
         TEST(a_right_that_is_given_back_meanwhile_is_not_refilled),
@@ -3043,6 +3078,7 @@ int main(int count, char **words) {
         TEST(a_store_of_a_program_names_no_others),
         TEST(a_machine_may_have_no_number),
         TEST(a_damaged_binding_is_a_copy),
+        TEST(a_disk_of_another_machine_is_noticed),
         TEST(without_a_clock_nothing_is_granted),
         TEST(a_file_of_another_layout_is_left_alone),
         TEST(a_file_that_cannot_be_looked_at_is_a_copy),

@@ -363,7 +363,7 @@ static void old_files_are_read(void **state) {
         refused("Zone", FIRN_EUSAGE, "is not valid");
     }
     const uint8_t header[44] = {'T', 'Z', 'i', 'f', 0, [38] = 1, [39] = 1, [43] = 1};
-    FILE *file = fopen(path, "wb"); /* of 257 types, of which a byte names 256 */
+    FILE *file = fopen(path, "wb"); /* 257 types, and a byte names 256 */
     assert_non_null(file);
     fwrite(header, 1, sizeof header, file);
     fclose(file);
