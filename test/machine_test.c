@@ -188,6 +188,30 @@ static void a_process_outlives_its_store_for_an_hour(void **state) {
     closed(gen);
 }
 
+/* The slots of a reserve are ahead of its processes: each is issued at its time, or not at all. */
+static void no_slot_of_a_reserve_is_issued_after_its_time(void **state) {
+    static const int64_t pauses_ns[] = {0, 300000, MS, SECOND, 0, 11 * SECOND, 2 * SECOND};
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    away = true;
+    for (size_t i = 0; i < 280; i++) {
+        if (i % 28 == 27) {
+            kill_process(gen);
+            gen = process();
+        }
+        pass(&world.clock, pauses_ns[i % 7]);
+        takes(gen);
+        const firn_time now = present(&world.clock);
+        firn_time then;
+        firn_scheme_time(&gen->scheme, ids[issued - 1] >> 6, &then);
+        const int64_t ahead_ns = (then.sec - now.sec) * SECOND + then.ns - now.ns;
+        assert_true(ahead_ns > -MS && ahead_ns <= SECOND); /* a tick, and max_lead */
+    }
+    nothing_twice();
+    closed(gen);
+}
+
 /* Each minute, so nearly the whole hour is always in hand. */
 static void the_reserve_is_refilled_in_time(void **state) {
     (void)state;
@@ -2337,6 +2361,8 @@ typedef struct life {
     char path[MACHINES][400];
     firn_gen *gen[MACHINES + 1][PROCESSES]; /* the last ones have no reserve */
     size_t copies;
+    bool sets_clock;
+    int64_t stepped_ns; /* how far the clock was set, in all */
 } life;
 
 static uint64_t draw(life *self, uint64_t below) {
@@ -2389,13 +2415,21 @@ static void restart_machine(life *self, size_t m) {
     }
 }
 
-/* The time of an ID is at most a window's rest older than the call, and max_lead ahead. */
-static void check_time(const firn_gen *gen, uint64_t id) {
+/* Somebody sets the clock of all machines, back or ahead, by up to an hour. */
+static void set_clock(life *self) {
+    const int64_t by_ns = (int64_t)draw(self, draw(self, 2) == 0 ? 5000 : 3600000) * 1000000;
+    step(&world.clock, draw(self, 2) == 0 ? by_ns : -by_ns);
+    self->stepped_ns += by_ns;
+}
+
+/* The time of an ID is at most a window's rest older than the call, and max_lead ahead, apart from
+ * what the clock was set by. */
+static void check_time(const life *self, const firn_gen *gen, uint64_t id) {
     const firn_time now = present(&world.clock);
     firn_time time;
     firn_scheme_time(&gen->scheme, id >> 6, &time);
     const int64_t off_ns = firn__time_since(&time, &now);
-    assert_in_range(off_ns + 2 * SECOND, 0, 4 * SECOND);
+    assert_in_range(off_ns + 2 * SECOND + self->stepped_ns, 0, 4 * SECOND + 2 * self->stepped_ns);
 }
 
 static void live_on(life *self) {
@@ -2424,11 +2458,13 @@ static void live_on(life *self) {
         unheard = false;
         answers = fails_in = 0;
         copy_disk(self, m, (m + 1) % MACHINES);
+    } else if (what == 13 && self->sets_clock) {
+        set_clock(self);
     }
     for (size_t i = 0; i < (MACHINES + 1) * PROCESSES; i++) {
         firn_gen *each = self->gen[i / PROCESSES][i % PROCESSES];
         if (each != NULL && take(each, NULL) == FIRN_OK) {
-            check_time(each, ids[issued - 1]);
+            check_time(self, each, ids[issued - 1]);
         }
     }
 }
@@ -2439,7 +2475,7 @@ static void random_lives_repeat_nothing(void **state) {
     const uint64_t seeds = given != NULL ? strtoull(given, NULL, 10) : short_form != NULL ? 4 : 12;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         void *again = NULL;
-        life self = {.seed = seed * UINT64_C(0x9e3779b97f4a7c15)};
+        life self = {.seed = seed * UINT64_C(0x9e3779b97f4a7c15), .sets_clock = seed % 2 == 0};
         if (seed > 1) {
             end_world(&again);
             begin_world(&again);
@@ -2632,6 +2668,7 @@ static void a_loss_of_the_file_is_counted(void **state) {
 int main(int count, char **words) {
     const struct CMUnitTest tests[] = {
         TEST(a_process_outlives_its_store_for_an_hour),
+        TEST(no_slot_of_a_reserve_is_issued_after_its_time),
         TEST(the_reserve_is_refilled_in_time),
         TEST(a_slow_store_delays_no_call_for_long),
         TEST(a_process_that_starts_meanwhile_takes_the_other_node),

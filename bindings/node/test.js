@@ -215,6 +215,19 @@ function main () {
     gen.close()
   })
 
+  test('a segment with a reserve opens without its store, and warns', async () => {
+    const options = { store: 'redis://127.0.0.1:1', unsafe: true, reserve: '1h', reserve_path: `${folder()}/reserve.db` }
+    for (const open of [() => new firn.Segment('orders', options), () => firn.Segment.open('orders', options)]) {
+      const warned = new Promise(resolve => process.once('warning', resolve))
+      const segment = await open()
+      const { name, message } = await warned
+      assert.strictEqual(name, 'FirnWarning')
+      assert.match(message, /127\.0\.0\.1/)
+      code('STORE', () => segment.next())
+      segment.close()
+    }
+  })
+
   test('series', async () => {
     const store = `sqlite:${folder()}/ids.db`
     const invoices = new firn.Series('invoices', { store, unsafe: true, template: 'INV{counter:4}' })
