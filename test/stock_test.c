@@ -1140,6 +1140,9 @@ static void a_damaged_note_has_nothing_in_hand(void **state) {
                                         "i0 9 5 6 7 1 1 0 1",
                                         "i0 9 b a 7 1 1 0 1",
                                         "i0 9 0 0 7 1 1 0 1 more",
+                                        "i0 9 a b 7 1 1 0",
+                                        "i0 9 a 4000000000000001 7 1 1 0 1",
+                                        "i0 4000000000000001 0 0 7 1 1 0 1",
                                         "i0 ffffffffffffffff 0 0 7 1 1 0 1"};
     firn__stock_record record;
     (void)state;

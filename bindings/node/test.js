@@ -216,13 +216,14 @@ function main () {
   })
 
   test('a segment with a reserve opens without its store, and warns', async () => {
-    const options = { store: 'redis://127.0.0.1:1', unsafe: true, reserve: '1h', reserve_path: `${folder()}/reserve.db` }
-    for (const open of [() => new firn.Segment('orders', options), () => firn.Segment.open('orders', options)]) {
+    const keys = { unsafe: true, reserve: '1h', reserve_path: `${folder()}/reserve.db` }
+    const opens = [options => new firn.Segment('orders', options), options => firn.Segment.open('orders', options)]
+    for (const [port, open] of opens.entries()) { // a store that was just away is told once
       const warned = new Promise(resolve => process.once('warning', resolve))
-      const segment = await open()
+      const segment = await open({ store: `redis://127.0.0.1:${port + 1}`, ...keys })
       const { name, message } = await warned
       assert.strictEqual(name, 'FirnWarning')
-      assert.match(message, /127\.0\.0\.1/)
+      assert.match(message, new RegExp(`127\\.0\\.0\\.1:${port + 1}`))
       code('STORE', () => segment.next())
       segment.close()
     }
