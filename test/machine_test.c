@@ -2361,7 +2361,7 @@ typedef struct life {
     char path[MACHINES][400];
     firn_gen *gen[MACHINES + 1][PROCESSES]; /* the last ones have no reserve */
     size_t copies;
-    /* Each machine has its own clock; world.clock is that of the store. */
+    /* Each machine has its own clock; world.clock is the store's. */
     simulated clock[MACHINES + 1];
     firn_clock hands[MACHINES + 1];
     int64_t stepped_ns[MACHINES + 1]; /* how far the clock was set, in all */

@@ -221,7 +221,7 @@ function main () {
   test('a segment with a reserve opens without its store, and warns', async () => {
     const keys = { unsafe: true, reserve: '1h', reserve_path: `${folder()}/reserve.db` }
     const opens = [options => new firn.Segment('orders', options), options => firn.Segment.open('orders', options)]
-    for (const [port, open] of opens.entries()) { // a store that was just away is told once
+    for (const [port, open] of opens.entries()) { // one warning for each store that is away
       const warned = new Promise(resolve => process.once('warning', resolve))
       const segment = await open({ store: `redis://127.0.0.1:${port + 1}`, ...keys })
       const { name, message } = await warned
