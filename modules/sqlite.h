@@ -35,10 +35,17 @@ typedef struct sqlite_store {
     firn_store_options options;
 } sqlite_store;
 
-/* A verb in progress. */
+/* SQLite's methods of a file, with one replaced (sqlite_open.c). */
+typedef struct sqlite_methods {
+    sqlite3_io_methods own;
+    const sqlite3_io_methods *real;
+} sqlite_methods;
+
+/* A verb in progress. It stays where it is while `db` is open. */
 typedef struct sqlite_session {
     sqlite_store *store;
     sqlite3 *db;
+    sqlite_methods methods; /* of the database's file */
     firn_error *error;
     int64_t deadline_ms;       /* for all locks together */
     ino_t inode;               /* of the file that this verb found */

@@ -7,7 +7,13 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* since Linux 5.14; older ones answer EINVAL */
+#endif
 
 /* ---- failures as text ------------------------------------------------------------------------ */
 
@@ -125,12 +131,40 @@ int sqlite_wait(void *self, int tries) {
     return 1;
 }
 
+/* SQLite makes FILE-shm longer with one byte in each 4096 bytes. On a file system with smaller
+ * blocks the other blocks have no space on the disk yet, and if the disk is full, the first write to
+ * the mapped memory ends the process (SIGBUS). Here the kernel reserves their space, or answers
+ * that it cannot. */
+static int map_shared(sqlite3_file *file, int region, int size, int extend, void volatile **out) {
+    const sqlite3_io_methods *real = ((const sqlite_methods *)(const void *)file->pMethods)->real;
+    int result = real->xShmMap(file, region, size, extend, out);
+    if (result == SQLITE_OK && *out != NULL) {
+        const size_t before = (uintptr_t)*out % (uintptr_t)sysconf(_SC_PAGESIZE);
+        uint8_t *const page = (uint8_t *)(uintptr_t)*out - before;
+        if (madvise(page, (size_t)size + before, MADV_POPULATE_WRITE) != 0 && errno == EFAULT) {
+            result = SQLITE_FULL;
+        }
+    }
+    return result;
+}
+
+static void reserve_shared(sqlite_session *session) {
+    sqlite3_file *file = NULL;
+    if (sqlite3_file_control(session->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK &&
+        file->pMethods != NULL && file->pMethods->iVersion >= 2) {
+        session->methods = (sqlite_methods){*file->pMethods, file->pMethods};
+        session->methods.own.xShmMap = map_shared;
+        file->pMethods = &session->methods.own;
+    }
+}
+
 int sqlite_attach(sqlite_session *session, const char *path) {
     int result = sqlite3_open_v2(path, &session->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                                  session->store->vfs);
     if (result == SQLITE_OK) {
         sqlite3_extended_result_codes(session->db, 1);
         sqlite3_busy_handler(session->db, sqlite_wait, session);
+        reserve_shared(session);
     }
     return result;
 }

@@ -526,7 +526,7 @@ static int open_file(firn__machine *machine, const char *module_dir, firn_error 
         .ns = gen->ns,
         .layout = gen->layout,
         .path = keys->reserve_path,
-        .options = {.unsafe = keys->unsafe_ != 0,
+        .options = {.unsafe = keys->unsafe_ != 0 || firn__store_options(machine->shared).unsafe,
                     .wait_ms = keys->max_wait_ms > 0 ? keys->max_wait_ms : 1000,
                     .module_dir = module_dir,
                     .notice = gen->notice,

@@ -714,14 +714,25 @@ int firn__segment_advance(firn_segment *segment, int64_t from, int64_t guard, in
     return code;
 }
 
-int firn_segment_give_back(firn_segment *segment, firn_error *error) {
+static int need_stock(const firn_segment *segment, firn_error *error) {
     firn__wiped_look();
     return segment->stock != NULL
-               ? firn__stock_drop(segment->stock, true, error)
+               ? FIRN_OK
                : firn__fail(error, FIRN_EUSAGE,
                             "%.70s has no reserve: set reserve=DURATION, as in the processes of "
                             "this machine",
                             segment->ns);
+}
+
+int firn_segment_give_back(firn_segment *segment, firn_error *error) {
+    const int code = need_stock(segment, error);
+    return code == FIRN_OK ? firn__stock_drop(segment->stock, true, error) : code;
+}
+
+int firn_segment_reserve(firn_segment *segment, int64_t *left, int64_t *lasts_ms,
+                         firn_error *error) {
+    const int code = need_stock(segment, error);
+    return code == FIRN_OK ? firn__stock_show(segment->stock, left, lasts_ms, error) : code;
 }
 
 firn__stock *firn__segment_stock(const firn_segment *segment) {

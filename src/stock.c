@@ -64,7 +64,6 @@ void firn__stock_empty(const firn__stock *stock, firn__stock_record *record) {
     record->epoch = (record->epoch > stock->epoch ? record->epoch : stock->epoch) + 1;
     record->ceiling = record->first = record->end = 0;
     record->grant = record->mark.grant = 0;
-    record->twice = false;
 }
 
 /* ---- the witness ----------------------------------------------------------------------------- */

@@ -98,6 +98,8 @@ int firn__stock_take(firn__stock *stock, const firn__stock_wish *wish, int64_t *
 int firn__stock_return(firn__stock *stock, const firn_mark *mine, int64_t high, firn_error *error);
 /* The next integer in hand; 0: nothing is. */
 int firn__stock_peek(firn__stock *stock, int64_t *next, firn_error *error);
+/* How many integers are in hand, and how long they last. */
+int firn__stock_show(firn__stock *stock, int64_t *left, int64_t *lasts_ms, firn_error *error);
 /* Drops everything in hand. With `back`, gives the last refill back to the shared store: nothing
  * happens if that is away. */
 int firn__stock_drop(firn__stock *stock, bool back, firn_error *error);

@@ -491,6 +491,24 @@ static int peek_stock(firn__stock *stock, int64_t *next, firn_error *error) {
     return code;
 }
 
+/* A rate of less than one an hour is taken for that. */
+static int show_stock(firn__stock *stock, int64_t *left, int64_t *lasts_ms, firn_error *error) {
+    firn__stock_record record;
+    firn__stock_doubt doubt;
+    int64_t rate = 0;
+    int code = read_record(stock, &record, &doubt, error);
+    code = code == FIRN_OK ? measure_rate(stock, &record, &rate, error) : code;
+    if (code == FIRN_OK) {
+        const bool usable = weigh(stock, doubt, STOCK_ASKS) == STOCK_TAKEN;
+        const int64_t count = usable ? firn__stock_left(&record) : 0;
+        const int64_t bounded = count < RATE_MOST ? count : RATE_MOST;
+        rate = rate > 0 ? rate : 1;
+        *left = count;
+        *lasts_ms = bounded / rate * HOUR_MS + bounded % rate * HOUR_MS / rate;
+    }
+    return code;
+}
+
 /* The file is closed before the shared store hears of it. Requests that were sent once, and
  * answered, are given back: no copy of them is under way. */
 static int drop_stock(firn__stock *stock, bool back, firn_error *error) {
@@ -541,6 +559,11 @@ int firn__stock_return(firn__stock *stock, const firn_mark *mine, int64_t high, 
 int firn__stock_peek(firn__stock *stock, int64_t *next, firn_error *error) {
     enter_stock(stock);
     return leave_stock(stock, peek_stock(stock, next, error));
+}
+
+int firn__stock_show(firn__stock *stock, int64_t *left, int64_t *lasts_ms, firn_error *error) {
+    enter_stock(stock);
+    return leave_stock(stock, show_stock(stock, left, lasts_ms, error));
 }
 
 int firn__stock_drop(firn__stock *stock, bool back, firn_error *error) {

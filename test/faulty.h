@@ -164,9 +164,6 @@ PASS_OR_FAIL(xRead, SQLITE_IOERR_READ,
              size, int64)
 PASS_OR_FAIL(xFileSize, SQLITE_IOERR_FSTAT, (sqlite3_file * file, sqlite3_int64 *size),
              real_of(file), size)
-PASS_OR_FAIL(xShmMap, SQLITE_IOERR_SHMMAP,
-             (sqlite3_file * file, int page, int size, int extend, void volatile **out),
-             real_of(file), page, size, extend, out)
 PASS(xUnlock, (sqlite3_file * file, int lock), real_of(file), lock)
 PASS(xCheckReservedLock, (sqlite3_file * file, int *held), real_of(file), held)
 PASS(xFileControl, (sqlite3_file * file, int op, void *argument), real_of(file), op, argument)
@@ -194,6 +191,18 @@ static int faulty_xShmLock(sqlite3_file *file, int position, int count, int flag
            : lock && due(FAULT_IO)
                ? SQLITE_IOERR_SHMLOCK
                : real_of(file)->pMethods->xShmLock(real_of(file), position, count, flags);
+}
+
+static volatile void *faulty_shares; /* instead of the memory that processes share; NULL: that */
+
+static int faulty_xShmMap(sqlite3_file *file, int page, int size, int extend, void volatile **out) {
+    int result = due(FAULT_IO)
+                     ? SQLITE_IOERR_SHMMAP
+                     : real_of(file)->pMethods->xShmMap(real_of(file), page, size, extend, out);
+    if (result == SQLITE_OK && faulty_shares != NULL) {
+        *out = faulty_shares;
+    }
+    return result;
 }
 
 static void faulty_xShmBarrier(sqlite3_file *file) {

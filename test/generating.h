@@ -20,19 +20,24 @@ static inline void hear(void *self, const char *text) {
     snprintf(world.notice, sizeof world.notice, "%s", text);
 }
 
-static inline int try_open(firn_gen **gen, const char *scheme, const char *keys, bool has_renewer,
-                           firn_error *error) {
+static inline int try_open_by(const firn_clock *clock, firn_gen **gen, const char *scheme,
+                              const char *keys, bool has_renewer, firn_error *error) {
     const firn_config config = {.size = sizeof config,
                                 .scheme = scheme,
                                 .keys = keys,
                                 .store = world.store,
-                                .clock = &world.hands,
+                                .clock = clock,
                                 .entropy =
                                     strstr(keys, "entropy=system") != NULL ? NULL : &world.entropy,
                                 .notice = hear,
                                 .note = "test",
                                 .has_renewer = has_renewer};
     return firn_open_with(gen, &config, error);
+}
+
+static inline int try_open(firn_gen **gen, const char *scheme, const char *keys, bool has_renewer,
+                           firn_error *error) {
+    return try_open_by(&world.hands, gen, scheme, keys, has_renewer, error);
 }
 
 static inline firn_gen *opened(const char *scheme, const char *keys) {

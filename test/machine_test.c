@@ -191,6 +191,30 @@ static void a_process_outlives_its_store_for_an_hour(void **state) {
     closed(gen);
 }
 
+/* The slots of a reserve are ahead of its processes: each is issued at its time, or not at all. */
+static void no_slot_of_a_reserve_is_issued_after_its_time(void **state) {
+    static const int64_t pauses_ns[] = {0, 300000, MS, SECOND, 0, 11 * SECOND, 2 * SECOND};
+    (void)state;
+    firn_gen *gen = process();
+    takes(gen);
+    away = true;
+    for (size_t i = 0; i < 280; i++) {
+        if (i % 28 == 27) {
+            kill_process(gen);
+            gen = process();
+        }
+        pass(&world.clock, pauses_ns[i % 7]);
+        takes(gen);
+        const firn_time now = present(&world.clock);
+        firn_time then;
+        firn_scheme_time(&gen->scheme, ids[issued - 1] >> 6, &then);
+        const int64_t ahead_ns = (then.sec - now.sec) * SECOND + then.ns - now.ns;
+        assert_true(ahead_ns > -MS && ahead_ns <= SECOND); /* a tick, and max_lead */
+    }
+    nothing_twice();
+    closed(gen);
+}
+
 /* Each minute, so nearly the whole hour is always in hand. */
 static void the_reserve_is_refilled_in_time(void **state) {
     (void)state;
@@ -2714,6 +2738,11 @@ typedef struct life {
     char path[MACHINES][400];
     firn_gen *gen[MACHINES + 1][PROCESSES]; /* the last ones have no reserve */
     size_t copies;
+    /* Each machine has its own clock; world.clock is the store's. */
+    simulated clock[MACHINES + 1];
+    firn_clock hands[MACHINES + 1];
+    int64_t stepped_ns[MACHINES + 1]; /* how far the clock was set, in all */
+    int sets;
 } life;
 
 static uint64_t draw(life *self, uint64_t below) {
@@ -2728,7 +2757,7 @@ static void begin_one(life *self, size_t m, size_t p) {
     if (m < MACHINES) {
         snprintf(keys, sizeof keys, LIFE_KEYS, self->path[m]);
     }
-    if (try_open(&self->gen[m][p], LIFE_LAYOUT, keys, false, NULL) != FIRN_OK) {
+    if (try_open_by(&self->hands[m], &self->gen[m][p], LIFE_LAYOUT, keys, false, NULL) != FIRN_OK) {
         self->gen[m][p] = NULL;
     }
 }
@@ -2766,20 +2795,41 @@ static void restart_machine(life *self, size_t m) {
     }
 }
 
-/* The time of an ID is at most a window's rest older than the call, and max_lead ahead. */
-static void check_time(const firn_gen *gen, uint64_t id) {
-    const firn_time now = present(&world.clock);
+/* Somebody sets a machine's clock wrong by up to an hour, or right. */
+static void set_clock(life *self, size_t m) {
+    const int64_t right_ns = atomic_load(&world.clock.wall_ns);
+    int64_t by_ns = right_ns - atomic_load(&self->clock[m].wall_ns);
+    if (by_ns == 0 || draw(self, 2) == 0) {
+        by_ns = (int64_t)draw(self, draw(self, 2) == 0 ? 5000 : 3600000) * 1000000;
+        by_ns = draw(self, 2) == 0 ? by_ns : -by_ns;
+    }
+    step(&self->clock[m], by_ns);
+    self->stepped_ns[m] += by_ns < 0 ? -by_ns : by_ns;
+    self->sets++;
+}
+
+static void time_passes(life *self, int64_t ns) {
+    pass(&world.clock, ns);
+    for (size_t m = 0; m <= MACHINES; m++) {
+        pass(&self->clock[m], ns);
+    }
+}
+
+/* The time of an ID is at most a window's rest older than the call, and max_lead ahead, apart from
+ * what the machine's clock was set by. */
+static void check_time(const life *self, size_t m, const firn_gen *gen, uint64_t id) {
+    const firn_time now = present(&self->clock[m]);
     firn_time time;
     firn_scheme_time(&gen->scheme, id >> 6, &time);
-    const int64_t off_ns = firn__time_since(&time, &now);
-    assert_in_range(off_ns + 2 * SECOND, 0, 4 * SECOND);
+    const int64_t most_ns = 2 * SECOND + self->stepped_ns[m];
+    assert_in_range(firn__time_since(&time, &now) + most_ns, 0, 2 * most_ns);
 }
 
 static void live_on(life *self) {
     const size_t m = draw(self, MACHINES + 1), p = draw(self, PROCESSES);
     const uint64_t what = draw(self, 100);
     firn_gen **gen = &self->gen[m][p];
-    pass(&world.clock, what < 2 ? 100 * SECOND : (int64_t)draw(self, 4000) * 1000000);
+    time_passes(self, what < 2 ? 100 * SECOND : (int64_t)draw(self, 4000) * 1000000);
     if (draw(self, 12) == 0) {
         away = draw(self, 3) == 0;
         unheard = !away && draw(self, 4) == 0;
@@ -2801,11 +2851,13 @@ static void live_on(life *self) {
         unheard = false;
         answers = fails_in = 0;
         copy_disk(self, m, (m + 1) % MACHINES);
+    } else if (what == 13) {
+        set_clock(self, m);
     }
     for (size_t i = 0; i < (MACHINES + 1) * PROCESSES; i++) {
         firn_gen *each = self->gen[i / PROCESSES][i % PROCESSES];
         if (each != NULL && take(each, NULL) == FIRN_OK) {
-            check_time(each, ids[issued - 1]);
+            check_time(self, i / PROCESSES, each, ids[issued - 1]);
         }
     }
 }
@@ -2824,11 +2876,15 @@ static void random_lives_repeat_nothing(void **state) {
         for (size_t m = 0; m < MACHINES; m++) {
             snprintf(self.path[m], sizeof self.path[m], "%s/machine%zu.db", folder, m);
         }
+        for (size_t m = 0; m <= MACHINES; m++) {
+            self.clock[m] = world.clock;
+            self.hands[m] = clock_on(&self.clock[m]);
+        }
         for (int i = 0; i < LIFE_STEPS; i++) {
             live_on(&self);
         }
-        print_message("# seed %" PRIu64 ": %zu IDs, %d give backs, %zu copies\n", seed, issued,
-                      told, self.copies);
+        print_message("# seed %" PRIu64 ": %zu IDs, %d give backs, %zu copies, %d clocks set\n",
+                      seed, issued, told, self.copies, self.sets);
         nothing_twice();
         fails_in = 0;
         for (size_t m = 0; m <= MACHINES; m++) {
@@ -3009,6 +3065,7 @@ static void a_loss_of_the_file_is_counted(void **state) {
 int main(int count, char **words) {
     const struct CMUnitTest tests[] = {
         TEST(a_process_outlives_its_store_for_an_hour),
+        TEST(no_slot_of_a_reserve_is_issued_after_its_time),
         TEST(the_reserve_is_refilled_in_time),
         TEST(a_slow_store_delays_no_call_for_long),
         TEST(a_process_that_starts_meanwhile_takes_the_other_node),

@@ -43,6 +43,18 @@ same "two nodes are in hand" "out out" "$(held reserve.db | jq -rs '[.[].ns] | j
 check "for ten seconds at most" test "$(held reserve.db | jq -s '[.[].left_s] | max')" -le 10
 held none.db >"$TMPDIR/none"
 same "there is no reserve in another file" "3 1" "$? $(grep -c 'there is no reserve at' "$TMPDIR/none")"
+memory=$(mktemp -d /dev/shm/firn-XXXXXX 2>/dev/null) || memory=
+in_memory() {
+    "$FIRN" reserve give-back snowflake ns=memory reach=1h reserve=1h "store=$url" "reserve_path=$memory/reserve.db" "$@" 2>&1
+}
+if [ -n "$memory" ] && [ "$(stat -f -c %T "$memory")" = tmpfs ]; then
+    same "a reserve in memory is refused, with what to do" 1 \
+        "$(in_memory | grep -c 'of a reserve, reserve_path=PATH), or accept the risk with unsafe=1')"
+    check "and that is so: unsafe=1 is enough" in_memory unsafe=1
+    rm -r "$memory"
+else
+    skip "a reserve in memory is refused, with what to do" "/dev/shm is not tmpfs"
+fi
 hour="ns=hour reach=1h reserve=1h store=$url reserve_path=$TMPDIR/hour.db"
 give_back() {
     # shellcheck disable=SC2086

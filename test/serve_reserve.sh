@@ -89,6 +89,11 @@ metric() {
     curl -sf "http://$http/metrics" | awk -v name="firn_generator_$1{" 'index($0, name) == 1 { print int($2) }'
 }
 check "metrics say how long the reserve lasts" [ "$(metric reserve_seconds)" -ge 3000 ]
+integers_last() {
+    [ "$(curl -sf "http://$http/metrics" |
+        awk -F'["} ]+' '/^firn_segment_reserve_seconds/ { print $2, ($3 >= 900) }')" = "invoices 1" ]
+}
+check "and how long the integers in it last" await integers_last
 check "and that it was refilled" [ "$(metric reserve_refills_total)" -ge 2 ]
 failed_refills() {
     [ "$(metric reserve_failures_total)" -ge 1 ]

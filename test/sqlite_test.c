@@ -591,6 +591,82 @@ static void a_full_disk(void **state) {
     assert_int_equal(status, 0);
 }
 
+/* With blocks of 1 KiB, the memory that SQLite's processes share has space for each fourth. */
+static int fill_small_blocks(void *unused) {
+    static const char nothing[1024];
+    char command[900];
+    firn_store *store;
+    firn_error error = {0};
+    int64_t first = -1, size = 0;
+    int code = FIRN_ESTORE, refused = 0;
+    (void)unused;
+    snprintf(command, sizeof command,
+             "cd '%s' && truncate -s 1M image && mkdir disk && export PATH=\"$PATH:/usr/sbin\" &&"
+             " mkfs.ext4 -q -m 0 -b 1024 -O ^has_journal image && mount -o loop image disk",
+             folder);
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        system(command) != 0) {
+        return SKIPPED;
+    }
+    if (open_with(&store, "disk/firn.db", safe_options(), &error) != FIRN_OK ||
+        draw(store, 1, &first, &error) != FIRN_OK || first != 0) {
+        return child_status(-1, 0, &error, "");
+    }
+    firn_store_close(store); /* removes that memory: the next handle makes it again */
+    const int file = open(in_folder("disk/filler"), O_WRONLY | O_CREAT, 0600);
+    while (write(file, nothing, sizeof nothing) > 0) {
+        size += (int64_t)sizeof nothing;
+    }
+    for (; code != FIRN_OK; refused += code != FIRN_OK) {
+        code = open_with(&store, "disk/firn.db", safe_options(), &error);
+        if (code == FIRN_OK) {
+            code = draw(store, 2, &first, &error);
+            firn_store_close(store);
+        }
+        size -= (int64_t)sizeof nothing;
+        if ((code != FIRN_OK && code != FIRN_ESTORE) || size < 0 || ftruncate(file, size) != 0) {
+            return child_status(code, FIRN_ESTORE, &error, "space");
+        }
+    }
+    close(file);
+    return refused > 20 && first == 10 ? 0 : 2;
+}
+
+static void small_blocks_on_a_full_disk(void **state) {
+    int status = in_child(fill_small_blocks, NULL);
+    (void)state;
+    if (status == SKIPPED) {
+        skip();
+    }
+    assert_int_equal(status, 0);
+}
+
+/* The same without a disk: memory of a file that has no space for it. */
+static int draw_without_memory(void *unused) {
+    firn_store_options options = safe_options();
+    firn_store *store;
+    firn_error error = {0};
+    int64_t first;
+    const int file = memfd_create("empty", MFD_CLOEXEC);
+    (void)unused;
+    options.vfs = FAULTY_NAME;
+    if (open_with(&store, "firn.db", options, &error) != FIRN_OK) {
+        return child_status(-1, 0, &error, "");
+    }
+    faulty_shares = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    int code = draw(store, 1, &first, &error);
+    faulty_shares = NULL;
+    return child_status(code, FIRN_ESTORE, &error, "has a full disk") == 0 &&
+                   draw(store, 2, &first, &error) == FIRN_OK && first == 0
+               ? 0
+               : 2;
+}
+
+static void memory_without_space_is_an_error(void **state) {
+    (void)state;
+    assert_int_equal(in_child(draw_without_memory, NULL), 0);
+}
+
 /* ---- every call fails once ------------------------------------------------------------------ */
 
 /* An operation that is tried under faults. */
@@ -1079,6 +1155,10 @@ int main(int argc, char **argv) {
         CHECK("a locked store is waited for, and told when it stays so", locked_by_another),
         CHECK("somebody who reads for long stops no verb", read_by_another),
         CHECK("a full disk is told, and room on it is enough", a_full_disk),
+        CHECK("so it is with blocks of 1 KiB, however little room is left",
+              small_blocks_on_a_full_disk),
+        CHECK_FAST("shared memory without space on the disk is an error",
+                   memory_without_space_is_an_error),
         CHECK_FAST("control: the power cut takes what was not synced", the_power_cut_is_one),
         CHECK_FAST("every system call fails: no grant without a durable mark", every_call_fails),
         CHECK_FAST("every write finds the disk full: the same", every_write_finds_the_disk_full),

@@ -85,14 +85,24 @@ static int64_t drain(firn_segment *segment, int64_t most) {
     return count;
 }
 
+static firn_error refusal; /* the last one of `work` */
+
 /* Time goes by while a process takes an integer each `step_ns`; returns how many it got. */
 static int64_t work(firn_segment *segment, int64_t ns, int64_t step_ns) {
     int64_t count = 0;
     for (int64_t i = 0; i * step_ns < ns; i++) {
-        count += get(segment, NULL) == FIRN_OK;
+        count += get(segment, &refusal) == FIRN_OK;
         pass(&world.clock, step_ns);
     }
     return count;
+}
+
+/* The process gets one each second. */
+static void works(firn_segment *segment, int64_t seconds) {
+    const int64_t count = work(segment, seconds * SECOND, SECOND);
+    if (count != seconds) {
+        fail_msg("%" PRId64 " of %" PRId64 " integers: %s", count, seconds, refusal.text);
+    }
 }
 
 /* So the rate is known, and blocks are in hand. */
@@ -153,9 +163,9 @@ static int end_integers(void **state) {
 static void integers_outlive_their_store(void **state) {
     (void)state;
     firn_segment *segment = integers();
-    assert_int_equal(work(segment, 5 * MINUTE, SECOND), 300);
+    works(segment, 300);
     away = true;
-    assert_int_equal(work(segment, HOUR, SECOND), 3600);
+    works(segment, 3600);
     const int64_t more = drain(segment, 20000);
     assert_in_range(more, 0, 2 * 3600); /* a reserve has at most twice its time, and some */
     gets_none(segment, FIRN_ESTORE, "has too few integers left in the reserve of this machine");
@@ -176,7 +186,7 @@ static void a_process_that_starts_meanwhile_continues(void **state) {
         const uint64_t before = ids[issued - 1];
         segment = integers();
         assert_true(gets(segment) > before);
-        assert_int_equal(work(segment, MINUTE, SECOND), 60);
+        works(segment, 60);
         if (i % 2 == 0) {
             ended(segment);
         } else {
@@ -223,6 +233,46 @@ static void without_a_reserve_integers_end_with_their_block(void **state) {
 }
 
 /* ---- how many -------------------------------------------------------------------------------- */
+
+static void a_reserve_tells_how_long_it_lasts(void **state) {
+    int64_t left = -1, lasts_ms = -1, later = -1;
+    firn_error error = {0};
+    (void)state;
+    firn_segment *segment = worked(), *plain = open_segment("kind=serial", FIRN_OK, "");
+    assert_int_equal(firn_segment_reserve(segment, &left, &lasts_ms, &error), FIRN_OK);
+    assert_int_equal(left, in_hand(file).left);
+    assert_in_range(lasts_ms, left * 700, left * 1300); /* one a second, and blocks */
+    away = true;
+    works(segment, 600);
+    const int64_t before = left;
+    assert_int_equal(firn_segment_reserve(segment, &left, &later, &error), FIRN_OK);
+    assert_in_range(before - left, 500, 700);
+    assert_in_range(later, left * 700, left * 1300);
+    drain(segment, 20000);
+    assert_int_equal(firn_segment_reserve(segment, &left, &later, &error), FIRN_OK);
+    assert_true(left == 0 && later == 0);
+    assert_int_equal(firn_segment_reserve(plain, &left, &later, &error), FIRN_EUSAGE);
+    error_text(&error, FIRN_EUSAGE, "has no reserve: set reserve=DURATION");
+    assert_true(left == 0 && later == 0);
+    away = false;
+    ended(plain);
+    ended(segment);
+}
+
+/* Nobody used any yet, and the file is one whose integers the store must judge first. */
+static void what_may_not_be_used_lasts_for_no_time(void **state) {
+    int64_t left = -1, lasts_ms = -1;
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    assert_int_equal(firn_segment_reserve(segment, &left, &lasts_ms, NULL), FIRN_OK);
+    assert_in_range(left, 1000, 3000);
+    assert_int_equal(lasts_ms, left * 3600000);
+    forget_witness(segment);
+    assert_int_equal(firn_segment_reserve(segment, &left, &lasts_ms, NULL), FIRN_OK);
+    assert_true(left == 0 && lasts_ms == 0);
+    ended(segment);
+}
 
 static void few_integers_make_a_small_reserve(void **state) {
     (void)state;
@@ -1090,6 +1140,9 @@ static void a_damaged_note_has_nothing_in_hand(void **state) {
                                         "i0 9 5 6 7 1 1 0 1",
                                         "i0 9 b a 7 1 1 0 1",
                                         "i0 9 0 0 7 1 1 0 1 more",
+                                        "i0 9 a b 7 1 1 0",
+                                        "i0 9 a 4000000000000001 7 1 1 0 1",
+                                        "i0 4000000000000001 0 0 7 1 1 0 1",
                                         "i0 ffffffffffffffff 0 0 7 1 1 0 1"};
     firn__stock_record record;
     (void)state;
@@ -1125,6 +1178,8 @@ int main(int count, char **words) {
         TEST(a_new_segment_is_refused_meanwhile),
         TEST(a_serial_has_no_reserve),
         TEST(without_a_reserve_integers_end_with_their_block),
+        TEST(a_reserve_tells_how_long_it_lasts),
+        TEST(what_may_not_be_used_lasts_for_no_time),
         TEST(few_integers_make_a_small_reserve),
         TEST(the_reserve_has_a_maximum),
         TEST(a_reserve_lasts_its_time_at_the_recent_rate),

@@ -49,6 +49,16 @@ static int open_runs(work *w) {
     return code;
 }
 
+/* Not an error: the program continues. */
+static void warn(const call *c, const char *text) {
+    napi_value global, process, emits, out;
+    const napi_value args[] = {string(c->env, text), string(c->env, "FirnWarning")};
+    napi_get_global(c->env, &global);
+    napi_get_named_property(c->env, global, "process", &process);
+    napi_get_named_property(c->env, process, "emitWarning", &emits);
+    napi_call_function(c->env, process, emits, 2, args, &out);
+}
+
 static napi_value open_value(work *w) {
     opening *o = (opening *)w;
     segment *self = malloc(sizeof *self);
@@ -57,6 +67,9 @@ static napi_value open_value(work *w) {
     }
     *self = o->made;
     o->made.segment = NULL;
+    if (w->error.code != FIRN_OK) { /* the reserve is there, the store is not */
+        warn(&w->c, w->error.text);
+    }
     return wrapped(&w->c, self, segment_freed, &segment_tag);
 }
 

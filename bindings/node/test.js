@@ -218,6 +218,20 @@ function main () {
     gen.close()
   })
 
+  test('a segment with a reserve opens without its store, and warns', async () => {
+    const keys = { unsafe: true, reserve: '1h', reserve_path: `${folder()}/reserve.db` }
+    const opens = [options => new firn.Segment('orders', options), options => firn.Segment.open('orders', options)]
+    for (const [port, open] of opens.entries()) { // one warning for each store that is away
+      const warned = new Promise(resolve => process.once('warning', resolve))
+      const segment = await open({ store: `redis://127.0.0.1:${port + 1}`, ...keys })
+      const { name, message } = await warned
+      assert.strictEqual(name, 'FirnWarning')
+      assert.match(message, new RegExp(`127\\.0\\.0\\.1:${port + 1}`))
+      code('STORE', () => segment.next())
+      segment.close()
+    }
+  })
+
   test('series', async () => {
     const store = `sqlite:${folder()}/ids.db`
     const invoices = new firn.Series('invoices', { store, unsafe: true, template: 'INV{counter:4}' })

@@ -731,6 +731,10 @@ FIRN_API int64_t firn_segment_left(const firn_segment *segment);
  * it, and drops the rest. Stop the segment's processes first. FIRN_EUSAGE if the segment has no
  * reserve; FIRN_ESTORE if the store is away: then nothing has changed. */
 FIRN_API int firn_segment_give_back(firn_segment *segment, firn_error *error);
+/* How many integers the reserve of this machine has, and how long they last at the recent rate, or one
+ * an hour if that is more. Reads its file. FIRN_EUSAGE if the segment has no reserve. Any thread. */
+FIRN_API int firn_segment_reserve(firn_segment *segment, int64_t *left, int64_t *lasts_ms,
+                                  firn_error *error);
 /* The difference between two integers of the segment: 1, or the increment of a ticket. */
 FIRN_API int64_t firn_segment_increment(const firn_segment *segment);
 /* The next integer that the store would grant. Reserves nothing. FIRN_EEND. */

@@ -12,10 +12,12 @@
 
 enum {
     STEP_MS = 1000, /* the longest time between two rounds */
-    ROUND_MS = 20   /* limit of one round: windows and tasks must not starve */
+    ROUND_MS = 20,  /* limit of one round: windows and tasks must not starve */
+    LOOK_MS = 10000 /* between two looks at a reserve */
 };
 
 static server_segment *_Atomic due_segments[RENEWERS_MAX]; /* most recent first */
+static server_segment *kept_segments[RENEWERS_MAX];        /* with a reserve */
 
 /* Checks the keys with no_store. */
 int segment_make(server_segment **out, const char *name, const char *keys, firn_error *error) {
@@ -25,6 +27,8 @@ int segment_make(server_segment **out, const char *name, const char *keys, firn_
         return set_error(error, FIRN_EMEMORY, "out of memory for a segment");
     }
     memset(segment, 0, sizeof *segment);
+    atomic_store_explicit(&segment->kept, -1, memory_order_seq_cst);
+    atomic_store_explicit(&segment->lasts_ms, -1, memory_order_seq_cst);
     for (int i = 0; i < WORKERS_MAX; i++) {
         atomic_store_explicit(&segment->tallies[i].value, INT64_MIN, memory_order_seq_cst);
     }
@@ -64,9 +68,15 @@ static int store_of(server_segment *segment, firn_store **store, firn_error *err
     firn_store_options options = renewer_options(segment->renewer);
     options.later = true;
     firn_error why = {0};
-    int code = segment->own != NULL
-                   ? FIRN_OK
-                   : firn_store_open(&segment->own, renewer_url(segment->renewer), &options, &why);
+    int code = FIRN_OK;
+    if (segment->own == NULL) {
+        server_segment **list = &kept_segments[renewer_index(segment->renewer)];
+        code = firn_store_open(&segment->own, renewer_url(segment->renewer), &options, &why);
+        if (code == FIRN_OK) {
+            segment->next_kept = *list;
+            *list = segment;
+        }
+    }
     *store = segment->own;
     if (code != FIRN_OK) {
         *error = why;
@@ -185,9 +195,26 @@ static void step(server_segment *segment, bool *news) {
     }
 }
 
+/* Processes without a server use up the same reserve. A file that cannot be read gives nothing. */
+static void look_at_reserves(const store_renewer *renewer) {
+    const int64_t since = monotonic_ms();
+    server_segment *segment = kept_segments[renewer_index(renewer)];
+    for (; segment != NULL && monotonic_ms() - since <= ROUND_MS; segment = segment->next_kept) {
+        firn_segment *range = atomic_load_explicit(&segment->range, memory_order_seq_cst);
+        int64_t left = 0, lasts_ms = 0;
+        if (range != NULL && since >= segment->look_ms) {
+            (void)firn_segment_reserve(range, &left, &lasts_ms, NULL);
+            atomic_store_explicit(&segment->kept, left, memory_order_seq_cst);
+            atomic_store_explicit(&segment->lasts_ms, lasts_ms, memory_order_seq_cst);
+            segment->look_ms = monotonic_ms() + LOOK_MS;
+        }
+    }
+}
+
 int64_t segments_step(const store_renewer *renewer, bool *news) {
     int64_t wait_ms = STEP_MS, since = monotonic_ms();
     server_segment *next;
+    look_at_reserves(renewer);
     for (server_segment *segment = atomic_exchange_explicit(&due_segments[renewer_index(renewer)],
                                                             NULL, memory_order_seq_cst);
          segment != NULL; segment = next) {
@@ -216,5 +243,6 @@ void segment_close(server_segment *segment) {
 void segments_forget(void) {
     for (size_t i = 0; i < RENEWERS_MAX; i++) {
         atomic_store_explicit(&due_segments[i], NULL, memory_order_seq_cst);
+        kept_segments[i] = NULL;
     }
 }

@@ -19,7 +19,10 @@ struct server_segment {
     _Atomic bool due;            /* listed: firn_segment_step has work */
     server_segment *next_due;    /* in the renewer's list */
     int64_t next_ms, pause_ms;   /* renewer: earliest retry after a failure */
-    last_error failed;           /* as in generator.h */
+    server_segment *next_kept;   /* with a reserve: in the renewer's list of these */
+    int64_t look_ms;             /* renewer: when the reserve is looked at again */
+    _Atomic int64_t kept, lasts_ms; /* integers in the reserve; -1: no reserve, or not seen yet */
+    last_error failed;              /* as in generator.h */
     struct {
         _Alignas(
             64) _Atomic int64_t value; /* the greatest integer of this worker; INT64_MIN: none */

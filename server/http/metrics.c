@@ -274,6 +274,8 @@ static bool read_segment(size_t i, char *labels, double *values) {
         return false;
     }
     firn_segment *range = atomic_load_explicit(&segment->range, memory_order_acquire);
+    const int64_t kept = atomic_load_explicit(&segment->kept, memory_order_seq_cst),
+                  lasts_ms = atomic_load_explicit(&segment->lasts_ms, memory_order_seq_cst);
     snprintf(labels, LABELS_SIZE, "{segment=\"%s\"}", QUOTED(segment->name));
     RETURN_VALUES(SEGMENT_METRICS, values);
 }

@@ -17,7 +17,10 @@ import tap
 FOLDER = "packaging/monitoring"
 TMPDIR = os.environ["TMPDIR"]
 SECTIONS = "\n[generator orders]\nscheme = snowflake\n[segment invoices]\nstart = 1000\n"
-RESERVE = "[generator kept]\nscheme = snowflake\nns = kept\nreach = 1h\nreserve = 1h\nreserve_path = %s/reserve.db\n"
+RESERVE = (
+    "[generator kept]\nscheme = snowflake\nns = kept\nreach = 1h\nreserve = 1h\nreserve_path = %s/reserve.db\n"
+    "[segment tickets]\nreserve = 1h\nunsafe = 1\nreserve_path = %s/reserve.db\n"
+)
 
 
 class Prometheus:
@@ -68,7 +71,7 @@ def panels():
 
 
 def begin_server(folder, program):
-    it = serving.Server(folder, program, SECTIONS + RESERVE % folder, unsafe="on", wait="200ms").start()
+    it = serving.Server(folder, program, SECTIONS + RESERVE % (folder, folder), unsafe="on", wait="200ms").start()
     serving.wait_for("readiness", lambda: it.get("/readyz")[0] == 200)
     return it
 

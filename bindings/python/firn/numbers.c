@@ -40,6 +40,10 @@ static PyObject *segment_new(PyTypeObject *type, PyObject *args, PyObject *named
     }
     self->store = store;
     self->segment = made;
+    if (error.code != FIRN_OK && PyErr_WarnEx(PyExc_RuntimeWarning, error.text, 1) != 0) {
+        Py_DECREF(self); /* the store is away, and the program makes warnings errors */
+        return NULL;
+    }
     return (PyObject *)self;
 }
 

@@ -379,6 +379,13 @@ with test_firn.job(sys.argv[1]) as job, open(sys.argv[1] + "/ids", "w") as out:
             with self.assertRaisesRegex(firn.UsageError, "closed"):
                 segment.next()
 
+    def test_a_segment_with_a_reserve_warns_without_its_store(self):
+        with tempfile.TemporaryDirectory() as folder:
+            keys = {"store": "redis://127.0.0.1:1", "unsafe": True, "reserve": "1h", "reserve_path": folder + "/reserve.db"}
+            with self.assertWarnsRegex(RuntimeWarning, "127.0.0.1"):
+                with firn.Segment("orders", **keys) as segment, self.assertRaises(firn.StoreError):
+                    segment.next()
+
     def test_series(self):
         with tempfile.TemporaryDirectory() as folder:
             url = "sqlite:%s/ids.db" % folder

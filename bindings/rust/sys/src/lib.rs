@@ -844,6 +844,12 @@ extern "C" {
         error: *mut firn_error,
     ) -> c_int;
     pub fn firn_segment_give_back(segment: *mut firn_segment, error: *mut firn_error) -> c_int;
+    pub fn firn_segment_reserve(
+        segment: *mut firn_segment,
+        left: *mut i64,
+        lasts_ms: *mut i64,
+        error: *mut firn_error,
+    ) -> c_int;
     pub fn firn_segment_left(segment: *const firn_segment) -> i64;
     pub fn firn_segment_increment(segment: *const firn_segment) -> i64;
     pub fn firn_segment_peek(segment: *mut firn_segment, next: *mut i64, error: *mut firn_error) -> c_int;
