@@ -33,12 +33,14 @@ bool etcd_plain(char *out, size_t size, size_t *length, const json_t *text) {
         return false;
     }
     in = (gnutls_datum_t){(unsigned char *)(uintptr_t)value, (unsigned)strlen(value)};
-    if (gnutls_base64_decode2(&in, &bin) != 0) { /* also of an empty text, which etcd leaves out */
+    if (gnutls_base64_decode2(&in, &bin) != 0) {
         return false;
     }
     bool fits = bin.size < size;
     if (fits) {
-        memcpy(out, bin.data, bin.size);
+        if (bin.size > 0) { /* else `data` is NULL */
+            memcpy(out, bin.data, bin.size);
+        }
         out[bin.size] = '\0';
         *length = bin.size;
     }
