@@ -149,7 +149,7 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
     char ns[FIRN_NS_SIZE];
     int64_t first;
     firn__attempts sending = {.tries = FIRN__SENDINGS};
-    if (gen->ticket_field < 0) {
+    if (gen->ticket_field < 0 || !firn__reserves(gen)) {
         return FIRN_OK;
     }
     uint32_t width = firn_scheme_width(&gen->scheme, (uint32_t)gen->ticket_field);
