@@ -43,9 +43,10 @@ typedef struct mark_rows {
 
 typedef struct dir {
     firn_store_options options;
-    char path[PATH_MAX];
+    char path[PATH_MAX], lock[PATH_SIZE], rows[PATH_SIZE], made[PATH_SIZE];
     int64_t end_ms; /* deadline of the verb */
     mark_rows seen; /* by the last read: the texts of the records are in here */
+    mark_rows now;  /* of the write in progress, under the lock */
 } dir;
 
 /* The driver's part of the records: the version of the store's record, and whether firn wrote
@@ -62,41 +63,34 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void path_of(char out[PATH_SIZE], const dir *d, const char *name) {
-    snprintf(out, PATH_SIZE, "%s/%s", d->path, name);
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static int order(const mark_row *a, const char *ns, const char *key) {
-    const int by_ns = strcmp(a->ns, ns);
-    return by_ns != 0 ? by_ns : strcmp(a->key, key);
+static int by_names(const void *a, const void *b) {
+    const mark_row *x = a, *y = b;
+    const int order = strcmp(x->ns, y->ns);
+    return order != 0 ? order : strcmp(x->key, y->key);
 }
 
-/* Where the row is, or would be. */
-static size_t place_of(const mark_rows *in, const char *ns, const char *key, bool *found) {
-    size_t size = 0;
-    while (size < in->count && order(&in->all[size], ns, key) < 0) {
-        size++;
+static mark_row none; /* in place of a row that does not exist */
+
+static mark_row *find(const mark_rows *in, const char *ns, const char *key) {
+    for (size_t i = 0; i < in->count; i++) {
+        if (strcmp(in->all[i].ns, ns) == 0 && strcmp(in->all[i].key, key) == 0) {
+            return &in->all[i];
+        }
     }
-    *found = size < in->count && order(&in->all[size], ns, key) == 0;
-    return size;
+    return &none;
 }
 
-static const mark_row *find(const mark_rows *in, const char *ns, const char *key) {
-    bool found;
-    const size_t size = place_of(in, ns, key, &found);
-    return found ? &in->all[size] : NULL;
-}
-
-/* Adds a row, or replaces it. There is room. */
-static void put(mark_rows *in, const mark_row *row) {
-    bool found;
-    const size_t size = place_of(in, row->ns, row->key, &found);
-    if (!found) {
-        memmove(&in->all[size + 1], &in->all[size], (in->count++ - size) * sizeof(mark_row));
-    }
-    in->all[size] = *row;
+/* Makes a row with these names and this text, otherwise empty. There is room. */
+static mark_row *put(mark_rows *in, const char *ns, const char *key, const char *text) {
+    mark_row *row = find(in, ns, key);
+    row = row == &none ? &in->all[in->count++] : row;
+    *row = none;
+    snprintf(row->ns, sizeof row->ns, "%s", ns);
+    snprintf(row->key, sizeof row->key, "%s", key);
+    snprintf(row->text, key[0] != '\0' ? FIRN_NOTE_SIZE : FIRN_LAYOUT_SIZE, "%s", text);
+    return row;
 }
 
 /* No other file, and no copy, ever has both again. 0: unknown. */
@@ -111,17 +105,16 @@ static uint64_t witness_of(int file) {
 
 /* With room for the three rows that a write can add. */
 static int load(mark_rows *out, const dir *d, firn_error *error) {
-    char path[PATH_SIZE];
-    struct stat about;
-    path_of(path, d, "rows");
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    const bool none = file < 0 && errno == ENOENT;
-    const size_t size = file >= 0 && fstat(file, &about) == 0 ? (size_t)about.st_size : 0;
+    struct stat about = {0};
+    int file = open(d->rows, O_RDONLY | O_CLOEXEC);
+    bool right = file >= 0 ? fstat(file, &about) == 0 && about.st_size > 0 : errno == ENOENT;
+    const size_t size = (size_t)about.st_size;
+    free(out->all);
     *out = (mark_rows){malloc(size + 3 * sizeof(mark_row)), size / sizeof(mark_row),
-                       none ? 0 : witness_of(file)};
-    const bool right = out->all != NULL && (none || (size > 0 && size % sizeof(mark_row) == 0 &&
-                                                     read(file, out->all, size) == (ssize_t)size));
+                       file >= 0 ? witness_of(file) : 0};
+    right = right && out->all != NULL && size % sizeof(mark_row) == 0;
     if (file >= 0) {
+        right = right && read(file, out->all, size) == (ssize_t)size;
         close(file);
     }
     return right ? FIRN_OK : fail(d, FIRN_ESTORE, "its rows cannot be read", error);
@@ -133,46 +126,19 @@ static bool sync_folder(const char *path) {
     return folder >= 0 && close(folder) == 0 && right;
 }
 
-/* Makes PATH/new, which nobody reads yet. A loss that is not counted yet stays visible. */
+/* Makes PATH/new, which nobody reads yet, sorted. A loss that is not counted yet stays visible. */
 static bool save(mark_rows *rows, const dir *d, bool lost) {
-    char path[PATH_SIZE];
-    path_of(path, d, "new");
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int file = open(d->made, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const uint64_t witness = file < 0 || lost ? 0 : witness_of(file);
     const size_t size = rows->count * sizeof(mark_row);
-    rows->all[0].witness =
-        file < 0 || lost ? 0 : witness_of(file); /* the store's row is the first */
-    const bool known = lost || rows->all[0].witness != 0;
-    const bool right =
-        file >= 0 && known && write(file, rows->all, size) == (ssize_t)size && fsync(file) == 0;
+    qsort(rows->all, rows->count, sizeof(mark_row), by_names);
+    rows->all[0].witness = witness; /* the store's row is the first */
+    const bool right = file >= 0 && (lost || witness != 0) &&
+                       write(file, rows->all, size) == (ssize_t)size && fsync(file) == 0;
     return file >= 0 && close(file) == 0 && right;
 }
 
-static bool publish(const dir *d) {
-    char from[PATH_SIZE], to[PATH_SIZE];
-    path_of(from, d, "new");
-    path_of(to, d, "rows");
-    return rename(from, to) == 0 && sync_folder(d->path);
-}
-
-/* ---- the lock ------------------------------------------------------------------------------- */
-
-/* Until the deadline: the holder may be stopped. A process that is killed unlocks. */
-static int lock_until(int *lock, const dir *d, int how, firn_error *error) {
-    char path[PATH_SIZE];
-    path_of(path, d, "lock");
-    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    int code = *lock >= 0 ? FIRN_OK : fail(d, FIRN_ESTORE, "its lock cannot be used", error);
-    while (code == FIRN_OK && flock(*lock, how | LOCK_NB) != 0) {
-        if (now_ms() >= d->end_ms) {
-            code = fail(d, FIRN_ESTORE, "another process holds its lock", error);
-        }
-        nanosleep(&(struct timespec){0, 500000}, NULL);
-    }
-    if (code != FIRN_OK && *lock >= 0) {
-        close(*lock);
-    }
-    return code;
-}
+/* ---- the lock -------------------------------------------------------------------------------- */
 
 /* A lock belongs to all copies of its descriptor, and a child that any thread forked has a copy. So
  * closing does not unlock, and a child must not unlock what its parent has. */
@@ -181,6 +147,27 @@ static void unlock(int lock, bool child) {
         flock(lock, LOCK_UN);
     }
     close(lock);
+}
+
+/* Waits until the deadline, as the holder may be stopped; a process that is killed unlocks. Then
+ * reads the rows. After a failure nothing is locked. */
+static int lock_rows(int *lock, mark_rows *out, const dir *d, int how, firn_error *error) {
+    *lock = open(d->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    while (*lock >= 0 && flock(*lock, how | LOCK_NB) != 0) {
+        if (now_ms() >= d->end_ms) {
+            close(*lock);
+            *lock = -1;
+        }
+        nanosleep(&(struct timespec){0, 500000}, NULL);
+    }
+    if (*lock < 0) {
+        return fail(d, FIRN_ESTORE, "another process holds its lock", error);
+    }
+    int code = load(out, d, error);
+    if (code != FIRN_OK) {
+        unlock(*lock, false);
+    }
+    return code;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -196,41 +183,30 @@ static void fill(firn_records *out, const mark_rows *in) {
     const mark_row *store = find(in, "", ""), *all = find(in, FIRN_ALL_NAMES, "");
     const mark_row *ns = find(in, out->ns, ""), *key = find(in, out->ns, out->key);
     out->fresh = true; /* under the lock, so after everything that was acknowledged */
-    if (store != NULL) {
-        out->known = true;
-        out->origin = store->origin;
-        out->losses = store->losses;
-        out->own[OWN_VERSION] = store->version;
-        out->own[OWN_LOST] = store->witness != in->witness;
-    }
-    out->all_new = all != NULL && all->losses == out->losses;
-    out->shut = all != NULL && firn_layout_closed(all->text) ? all->text : NULL;
-    if (ns != NULL) {
-        out->ns_known = true;
-        out->layout = ns->text;
-        out->ns_losses = ns->losses;
-        out->floor = ns->floor;
-    }
-    if (key != NULL) {
-        out->key_known = true;
-        out->mark = key->mark;
-        out->note = key->text;
-    }
+    out->known = store != &none;
+    out->origin = store->origin;
+    out->losses = store->losses;
+    out->own[OWN_VERSION] = store->version;
+    out->own[OWN_LOST] = store->witness != in->witness;
+    out->all_new = all != &none && all->losses == store->losses;
+    out->shut = firn_layout_closed(all->text) ? all->text : NULL;
+    out->ns_known = ns != &none;
+    out->layout = ns->text;
+    out->ns_losses = ns->losses;
+    out->floor = ns->floor;
+    out->key_known = key != &none;
+    out->mark = key->mark;
+    out->note = key->text;
 }
 
 static int dir_read(void *self, firn_records *seen, bool surely, firn_error *error) {
     dir *d = self;
-    int lock, code = lock_until(&lock, d, LOCK_SH, error);
+    int lock, code = lock_rows(&lock, &d->seen, d, LOCK_SH, error);
     (void)surely;
-    if (code != FIRN_OK) {
-        return code;
-    }
-    free(d->seen.all);
-    code = load(&d->seen, d, error);
     if (code == FIRN_OK) {
         fill(seen, &d->seen);
+        unlock(lock, false);
     }
-    unlock(lock, false);
     return code;
 }
 
@@ -262,62 +238,53 @@ static bool same_records(const firn_records *a, const firn_records *b) {
 
 /* Puts what `which` names into the rows. */
 static void change(mark_rows *rows, firn_records *next, int which) {
-    mark_row row = {.losses = next->losses, .origin = next->origin};
     if ((which & FIRN_RECORD_STORE) != 0) {
-        row.version = ++next->own[OWN_VERSION];
-        put(rows, &row);
+        mark_row *row = put(rows, "", "", "");
+        row->losses = next->losses;
+        row->origin = next->origin;
+        row->version = ++next->own[OWN_VERSION];
     }
     if ((which & FIRN_RECORD_NS) != 0) {
-        row = (mark_row){.losses = next->ns_losses, .floor = next->floor};
-        snprintf(row.ns, sizeof row.ns, "%s", next->ns);
-        snprintf(row.text, sizeof row.text, "%s", next->layout);
-        put(rows, &row);
+        mark_row *row = put(rows, next->ns, "", next->layout);
+        row->losses = next->ns_losses;
+        row->floor = next->floor;
     }
     if ((which & FIRN_RECORD_KEY) != 0) {
-        row = (mark_row){.mark = next->mark};
-        snprintf(row.ns, sizeof row.ns, "%s", next->ns);
-        snprintf(row.key, sizeof row.key, "%s", next->key);
-        snprintf(row.text, FIRN_NOTE_SIZE, "%s", next->note);
-        put(rows, &row);
+        put(rows, next->ns, next->key, next->note)->mark = next->mark;
     }
 }
 
-/* `now`: the rows under the lock. */
-static int write_locked(const dir *d, mark_rows *now, const firn_records *seen, firn_records *next,
-                        int which, firn_verb verb, firn_error *error) {
-    firn_records found = {.ns = seen->ns, .key = seen->key, .layout = "", .note = ""};
-    fill(&found, now);
+static int write_locked(dir *d, const firn_records *seen, firn_records *next, int which,
+                        firn_verb verb, firn_error *error) {
+    firn_records found = {.ns = seen->ns, .key = seen->key};
+    fill(&found, &d->now);
     if (!same_records(seen, &found)) {
         return FIRN_WRITE_CHANGED;
     }
     if (!seen->known && getentropy(&next->origin, sizeof next->origin) != 0) {
         return fail(d, FIRN_ESYSTEM, "no random number", error);
     }
-    change(now, next, which);
+    change(&d->now, next, which);
     next->own[OWN_LOST] = seen->own[OWN_LOST] != 0 && next->losses <= seen->losses;
-    if (!save(now, d, next->own[OWN_LOST] != 0)) {
+    if (!save(&d->now, d, next->own[OWN_LOST] != 0)) {
         return fail(d, FIRN_ESTORE, "cannot write", error);
     }
     int code = firn_driver_point(&d->options, seen, verb, FIRN_POINT_SENT, error);
-    return code != FIRN_OK || publish(d) ? code : fail(d, FIRN_EUNKNOWN, "cannot sync", error);
+    if (code == FIRN_OK && (rename(d->made, d->rows) != 0 || !sync_folder(d->path))) {
+        code = fail(d, FIRN_EUNKNOWN, "cannot sync", error);
+    }
+    return code;
 }
 
 static int dir_write(void *self, const firn_records *seen, firn_records *next, int which,
                      firn_verb verb, firn_error *error) {
-    const dir *d = self;
-    mark_rows now;
+    dir *d = self;
     int lock, code = firn_driver_point(&d->options, seen, verb, FIRN_POINT_BEFORE, error);
-    if (code == FIRN_OK) {
-        code = lock_until(&lock, d, LOCK_EX, error);
-    }
+    code = code == FIRN_OK ? lock_rows(&lock, &d->now, d, LOCK_EX, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
-    code = load(&now, d, error);
-    if (code == FIRN_OK) {
-        code = write_locked(d, &now, seen, next, which, verb, error);
-    }
-    free(now.all);
+    code = write_locked(d, seen, next, which, verb, error);
     unlock(lock, code == FIRN_EFORKED);
     return code == FIRN_OK ? firn_driver_point(&d->options, seen, verb, FIRN_POINT_COMMITTED, error)
                            : code;
@@ -327,20 +294,18 @@ static int dir_write(void *self, const firn_records *seen, firn_records *next, i
 
 static int dir_list(void *self, const char *ns, firn_visit *visit, void *context,
                     firn_error *error) {
-    const dir *d = self;
-    mark_rows in;
-    int code = load(&in, d, error); /* without the lock: the rows never change */
+    mark_rows in = {0};
+    int code = load(&in, self, error); /* without the lock: the rows never change */
     const mark_row *space = NULL;
     for (size_t i = 0; code == FIRN_OK && i < in.count; i++) {
         const mark_row *row = &in.all[i];
-        const bool keyless = i + 1 == in.count || strcmp(in.all[i + 1].ns, row->ns) != 0;
         space = row->key[0] == '\0' ? row : space; /* comes before its keys */
-        const bool shown = row != space || (ns == NULL && keyless && row->ns[0] != '\0');
-        if (shown && (ns == NULL || strcmp(ns, row->ns) == 0)) {
-            const firn_holding holding = {row->ns,   space->text,
-                                          row->key,  row != space ? row->text : "",
-                                          row->mark, space->floor};
-            code = visit(context, &holding);
+        const bool last = i + 1 == in.count || strcmp(in.all[i + 1].ns, row->ns) != 0;
+        const bool wanted = ns != NULL ? strcmp(ns, row->ns) == 0 : row->ns[0] != '\0';
+        if (wanted && (row != space || (ns == NULL && last))) {
+            const char *note = row != space ? row->text : "";
+            code = visit(context, &(firn_holding){row->ns, space->text, row->key, note, row->mark,
+                                                  space->floor});
         }
     }
     free(in.all);
@@ -355,42 +320,22 @@ static const char *dir_where(void *self) {
 
 /* Local disks keep what was synced, and their locks are true. */
 static const char *dir_caution(void *self) {
-    static const uint32_t safe[] = {0xEF53, 0x58465342, 0x9123683E, 0x2FC12FC1, 0xF2F52010};
-    struct statfs about; /* ext4, xfs, btrfs, zfs, f2fs */
-    for (size_t i = 0;
-         statfs(((const dir *)self)->path, &about) == 0 && i < sizeof safe / sizeof *safe; i++) {
-        if ((uint32_t)about.f_type == safe[i]) {
-            return NULL;
-        }
-    }
-    return "its file system may lose what was synced";
+    struct statfs about = {0};
+    statfs(((const dir *)self)->path, &about);
+    const uint32_t type = (uint32_t)about.f_type; /* ext4, xfs, btrfs, zfs, f2fs */
+    const bool safe = type == 0xEF53 || type == 0x58465342 || type == 0x9123683E ||
+                      type == 0x2FC12FC1 || type == 0xF2F52010;
+    return safe ? NULL : "its file system may lose what was synced";
 }
 
 static void dir_close(void *self) {
     free(((dir *)self)->seen.all);
+    free(((dir *)self)->now.all);
     free(self);
 }
 
-static int settle(dir *d, const char *path, firn_error *error) {
-    char above[PATH_SIZE];
-    const bool makes = !d->options.must_exist && mkdir(path, 0777) == 0;
-    if (realpath(path, d->path) == NULL) {
-        return fail(d, FIRN_ESTORE, "cannot be opened", error);
-    }
-    path_of(above, d, "..");
-    if (makes && !sync_folder(above)) {
-        return fail(d, FIRN_ESTORE, "cannot sync the folder above", error);
-    }
-    const char *caution = dir_caution(d);
-    return caution == NULL || d->options.unsafe
-               ? FIRN_OK
-               : firn_driver_fail(error, FIRN_ESTORE, "store %.200s: %s: use ext4, xfs or btrfs",
-                                  d->path, caution);
-}
-
-static int dir_open(void **self, const char *url, const firn_store_options *options,
-                    firn_error *error) {
-    char path[PATH_MAX];
+static int settle(dir *d, const char *url, firn_error *error) {
+    char path[PATH_MAX], above[PATH_SIZE];
     const char *parameter = strchr(url, '?');
     snprintf(path, sizeof path, "%s", url + strlen("dir:"));
     path[strcspn(path, "?")] = '\0';
@@ -399,13 +344,32 @@ static int dir_open(void **self, const char *url, const firn_store_options *opti
                                 "'%.60s' is not a store: write dir:PATH or dir:PATH?unsafe=1",
                                 parameter != NULL ? parameter + 1 : url);
     }
+    const bool makes = !d->options.must_exist && mkdir(path, 0777) == 0;
+    if (realpath(path, d->path) == NULL) {
+        return fail(d, FIRN_ESTORE, "cannot be opened", error);
+    }
+    snprintf(d->lock, PATH_SIZE, "%s/lock", d->path);
+    snprintf(d->rows, PATH_SIZE, "%s/rows", d->path);
+    snprintf(d->made, PATH_SIZE, "%s/new", d->path);
+    snprintf(above, PATH_SIZE, "%s/..", d->path);
+    if (makes && !sync_folder(above)) {
+        return fail(d, FIRN_ESTORE, "cannot sync the folder above", error);
+    }
+    const char *caution = dir_caution(d);
+    return caution == NULL || d->options.unsafe || parameter != NULL
+               ? FIRN_OK
+               : firn_driver_fail(error, FIRN_ESTORE, "store %.200s: %s: use ext4, xfs or btrfs",
+                                  d->path, caution);
+}
+
+static int dir_open(void **self, const char *url, const firn_store_options *options,
+                    firn_error *error) {
     dir *d = calloc(1, sizeof *d);
     if (d == NULL) {
         return firn_driver_fail(error, FIRN_EMEMORY, "out of memory for a store");
     }
     d->options = *options;
-    d->options.unsafe |= parameter != NULL;
-    int code = settle(d, path, error);
+    int code = settle(d, url, error);
     if (code != FIRN_OK) {
         dir_close(d);
         return code;

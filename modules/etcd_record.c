@@ -33,12 +33,12 @@ bool etcd_plain(char *out, size_t size, size_t *length, const json_t *text) {
         return false;
     }
     in = (gnutls_datum_t){(unsigned char *)(uintptr_t)value, (unsigned)strlen(value)};
-    if (in.size > 0 && gnutls_base64_decode2(&in, &bin) != 0) {
+    if (gnutls_base64_decode2(&in, &bin) != 0) {
         return false;
     }
     bool fits = bin.size < size;
     if (fits) {
-        if (bin.size > 0) {
+        if (bin.size > 0) { /* else `data` is NULL */
             memcpy(out, bin.data, bin.size);
         }
         out[bin.size] = '\0';
@@ -166,9 +166,8 @@ bool etcd_take_head(etcd_store *store, const json_t *answer) {
     const json_t *header = json_object_get(answer, "header");
     uint64_t cluster, term;
     int64_t revision;
-    if (header == NULL || !number(&cluster, header, "cluster_id") ||
-        !number(&term, header, "raft_term") || !signed_number(&revision, header, "revision") ||
-        cluster == 0 || revision < 1) {
+    if (!number(&cluster, header, "cluster_id") || !number(&term, header, "raft_term") ||
+        !signed_number(&revision, header, "revision") || cluster == 0 || revision < 1) {
         return false;
     }
     if (store->reserved && (cluster != store->cluster || revision < store->revision)) {
@@ -180,13 +179,12 @@ bool etcd_take_head(etcd_store *store, const json_t *answer) {
     return true;
 }
 
+/* Sets the revision and the text if there is a record. */
 static bool take_record(json_t *responses, size_t position, int64_t *revision,
                         char text[ETCD_RECORD_SIZE]) {
     json_t *range = json_object_get(json_array_get(responses, position), "response_range");
     json_t *record = json_array_get(json_object_get(range, "kvs"), 0);
     size_t length;
-    *revision = 0;
-    text[0] = '\0';
     return range != NULL &&
            (record == NULL ||
             (signed_number(revision, record, "mod_revision") && *revision > 0 &&
@@ -197,7 +195,7 @@ static bool take_record(json_t *responses, size_t position, int64_t *revision,
 static bool take_records(etcd_store *store, firn_records *seen, const json_t *answer) {
     json_t *responses = json_object_get(answer, "responses");
     char text[ETCD_RECORD_SIZE];
-    int64_t all, all_floor, all_losses = 0;
+    int64_t all = 0, all_floor, all_losses = 0;
     etcd_records own = {0};
     store->layout[0] = store->note[0] = store->shut[0] = '\0';
     if (!take_record(responses, 0, &own.store_revision, text) ||

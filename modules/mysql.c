@@ -285,22 +285,17 @@ int sql_write_store(void *self, firn_records *next, bool lost, firn_error *error
 
 int sql_write_namespace(void *self, const firn_records *seen, firn_records *next,
                         firn_error *error) {
-    mysql_store *store = self;
-    mysql_statement statement;
+    const mysql_store *store = self;
+    const int64_t current = next->ns_losses == next->losses;
+    const int64_t lowers = store->sql.verb == FIRN_VERB_RELABEL;
     mysql_reply done;
     next->own[OWN_SEALED] = 0;
-    if (seen->ns_known) {
-        maria_compose(store, &statement, name_sql, next->layout,
-                      (int64_t)(next->ns_losses == next->losses), store->identity,
-                      (int64_t)(store->sql.verb == FIRN_VERB_RELABEL), next->floor, next->floor,
-                      next->ns);
-    } else {
-        maria_compose(store, &statement, name_first_sql, next->ns, next->layout, store->identity,
-                      next->floor);
-    }
-    int code = maria_ask(store, &statement, NULL, &done, error);
+    int code = seen->ns_known
+                   ? maria_read(self, &done, error, name_sql, next->layout, current,
+                                store->identity, lowers, next->floor, next->floor, next->ns)
+                   : maria_read(self, &done, error, name_first_sql, next->ns, next->layout,
+                                store->identity, next->floor);
     maria_reply_free(&done);
-    code = module_replace_code(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
     return code == FIRN_OK && !seen->ns_known && done.affected == 0 ? FIRN_WRITE_CHANGED : code;
 }
 
@@ -317,14 +312,12 @@ static int store_add(void *self, const firn_records *seen, firn_records *next,
 }
 
 int sql_settle(void *self, firn_error *error) {
-    mysql_store *store = self;
-    mysql_statement statement;
+    const firn_records *names = sql_of(self)->names;
     mysql_reply done;
-    maria_compose(store, &statement, settle_sql, store->sql.names->ns, store->sql.names->key);
-    int code = maria_ask(store, &statement, NULL, &done, error);
+    int code = maria_read(self, &done, error, settle_sql, names->ns, names->key);
     maria_reply_free(&done);
     return code == FIRN_OK && done.affected != 1
-               ? module_unknown(error, where(store), "its mark is gone")
+               ? module_unknown(error, where(self), "its mark is gone")
                : code;
 }
 

@@ -7,6 +7,8 @@
  * The identity is never written back into the store's record, so that losses never fall. */
 #include "postgres.h"
 
+#include "../src/utf8.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,30 +73,13 @@ static int postgres_read_records(void *self, firn_records *seen, bool surely, fi
 
 /* ---- write ----------------------------------------------------------------------------------- */
 
-/* The length of the UTF-8 character at `c` in bytes; 0: not valid. */
-static size_t character(const unsigned char *c) {
-    static const unsigned least[] = {0, 0x80, 0x800, 0x10000};
-    size_t more = *c < 0x80 ? 0 : *c >> 5 == 6 ? 1 : *c >> 4 == 14 ? 2 : *c >> 3 == 30 ? 3 : 4;
-    if (more == 4) {
-        return 0;
-    }
-    unsigned code = more == 0 ? *c : *c & (0x3fU >> more);
-    for (size_t i = 1; i <= more; i++) {
-        if (c[i] >> 6 != 2) {
-            return 0;
-        }
-        code = code << 6 | (c[i] & 0x3fU);
-    }
-    return code < least[more] || code > 0x10ffff || code >> 11 == 27 ? 0 : more + 1;
-}
-
 /* A note must not fail a reservation: bytes that are not UTF-8 become question marks. */
 static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
     snprintf(out, FIRN_NOTE_SIZE, "%s", note != NULL ? note : "");
     for (char *c = out; *c != '\0';) {
-        size_t length = character((const unsigned char *)c);
-        *c = length == 0 ? '?' : *c;
-        c += length == 0 ? 1 : length;
+        const size_t size = firn__utf8_size(c, strlen(c));
+        *c = size == 0 ? '?' : *c;
+        c += size; /* the question mark comes next */
     }
 }
 
@@ -125,9 +110,7 @@ int sql_raise(void *self, const firn_records *seen, firn_records *next, const fi
     }
     if (code == FIRN_OK) {
         code = PQntuples(row) == 1 ? FIRN_OK : FIRN_WRITE_CHANGED;
-    }
-    if (code == FIRN_OK) {
-        next->mark.high = postgres_number_at(row, 0, 0);
+        next->mark.high = postgres_number_at(row, 0, 0); /* of OK */
     }
     PQclear(row);
     return code;

@@ -3,7 +3,6 @@
  * write succeeds only while all three have the versions that were read. */
 #include "zookeeper.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,22 +14,13 @@
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static_assert(sizeof(zookeeper_records) <= sizeof((firn_records *)NULL)->own,
-              "the driver's part has room");
-
-static zookeeper_records own_of(const firn_records *records) {
-    zookeeper_records out;
-    memcpy(&out, records->own, sizeof out);
-    return out;
-}
-
 static int zookeeper_read(void *handle, firn_records *seen, bool surely, firn_error *error) {
     return zk_look_soon(handle, seen, surely, error);
 }
 
 static bool zookeeper_usable(void *handle, const firn_records *seen) {
     const zookeeper_store *store = handle;
-    return own_of(seen).connection == store->connections && !store->suspect;
+    return seen->own[OWN_CONNECTION] == store->connections && !store->suspect;
 }
 
 /* A zxid never falls in one history. */
@@ -73,20 +63,16 @@ static bool was_late(int code) {
  * protected, so the namespace's record is written with it. */
 #define ANY_VERSION (-1)
 
-static int next_version(int version) {
-    return (int)((unsigned)version + 1);
-}
-
 /* Adds the operation that writes a record; `found`: over the one of that version, which becomes the
  * next. */
 static void put(const zookeeper_store *store, zoo_op_t *op, const char *path, bool found,
-                int *version, const char *record, int length) {
+                uint64_t *version, const char *record, int length) {
     if (found) {
-        zoo_set_op_init(op, path, record, length, *version, NULL);
+        zoo_set_op_init(op, path, record, length, (int)*version, NULL);
     } else {
         zoo_create_op_init(op, path, record, length, zk_rights(store), ZOO_PERSISTENT, NULL, 0);
     }
-    *version = found ? next_version(*version) : 0;
+    *version = found ? (uint32_t)(*version + 1) : 0;
 }
 
 /* The operations of a write, and their texts. The records are
@@ -100,33 +86,33 @@ typedef struct change {
     char store_record[ZK_RECORD_SIZE], ns_record[ZK_RECORD_SIZE], record[ZK_RECORD_SIZE];
 } change;
 
-/* Records that stay are checked. Sets the versions of `records`. */
-static void compose(const zookeeper_store *store, change *out, zookeeper_records *records,
-                    const firn_records *seen, const firn_records *next, int which) {
+/* Records that stay are checked. Sets the versions of `next`. */
+static void compose(const zookeeper_store *store, change *out, const firn_records *seen,
+                    firn_records *next, int which) {
     const bool key = (which & FIRN_RECORD_KEY) != 0;
-    const bool unprotected = key && seen->key_known && records->version == ANY_VERSION;
+    const bool unprotected = key && seen->key_known && (int)seen->own[OWN_KEY] == ANY_VERSION;
     zk_name(store, &out->paths, seen->ns, seen->key);
     out->count = 0;
     if (!seen->known || (which & FIRN_RECORD_STORE) != 0) {
         int length = snprintf(out->store_record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n",
                               next->losses, next->origin);
-        put(store, &out->ops[out->count++], out->paths.store, seen->known, &records->store_version,
+        put(store, &out->ops[out->count++], out->paths.store, seen->known, &next->own[OWN_STORE],
             out->store_record, length);
     } else {
-        zoo_check_op_init(&out->ops[out->count++], out->paths.store, records->store_version);
+        zoo_check_op_init(&out->ops[out->count++], out->paths.store, (int)seen->own[OWN_STORE]);
     }
     if ((which & FIRN_RECORD_NS) != 0 || unprotected) {
         int length = snprintf(out->ns_record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRId64 "\n%s",
                               next->floor, next->ns_losses, next->layout);
-        put(store, &out->ops[out->count++], out->paths.ns, seen->ns_known, &records->ns_version,
+        put(store, &out->ops[out->count++], out->paths.ns, seen->ns_known, &next->own[OWN_NS],
             out->ns_record, length);
     } else if (seen->ns_known) {
-        zoo_check_op_init(&out->ops[out->count++], out->paths.ns, records->ns_version);
+        zoo_check_op_init(&out->ops[out->count++], out->paths.ns, (int)seen->own[OWN_NS]);
     }
     if (key) {
         int length = snprintf(out->record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n%.*s",
                               next->mark.high, next->mark.grant, FIRN_NOTE_SIZE - 1, next->note);
-        put(store, &out->ops[out->count++], out->paths.key, seen->key_known, &records->version,
+        put(store, &out->ops[out->count++], out->paths.key, seen->key_known, &next->own[OWN_KEY],
             out->record, length);
     }
 }
@@ -155,7 +141,6 @@ static int outcome(zookeeper_store *store, int code, int64_t mzxid, bool loss, b
 static int zookeeper_write(void *handle, const firn_records *seen, firn_records *next, int which,
                            firn_verb verb, firn_error *error) {
     zookeeper_store *store = handle;
-    zookeeper_records records = own_of(seen);
     change made;
     int64_t mzxid = 0;
     int code = seen->known ? FIRN_OK : module_random(&next->origin, error);
@@ -169,14 +154,13 @@ static int zookeeper_write(void *handle, const firn_records *seen, firn_records 
     if (root != ZOK) {
         return was_late(root) ? FIRN_WRITE_CHANGED : zk_explain(store, root, false, error);
     }
-    compose(store, &made, &records, seen, next, which);
+    compose(store, &made, seen, next, which);
     code = commit(store, made.ops, made.count, &firn__module_points[verb], &mzxid);
     code =
         outcome(store, code, mzxid, next->losses > seen->losses, which != FIRN_RECORD_STORE, error);
     if (code != FIRN_OK) {
         return code;
     }
-    memcpy(next->own, &records, sizeof records);
     next->stamp = (which & FIRN_RECORD_KEY) != 0 ? mzxid : next->stamp;
     return module_point(&store->link, firn__module_points[verb].committed, error);
 }
@@ -399,9 +383,9 @@ static const module_engine engine = {
     .clean = clean,
 };
 
-static int zookeeper_open(void **handle, const char *url, const firn_store_options *options,
+static int zookeeper_open(void **self, const char *url, const firn_store_options *options,
                           firn_error *error) {
-    return module_open(handle, &engine, url, options, error);
+    return module_open(self, &engine, url, options, error);
 }
 
 const firn_driver firn_store_driver = {

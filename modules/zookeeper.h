@@ -19,12 +19,9 @@ typedef struct zookeeper_paths {
     char store[ZK_ROOT_MOST + 16], ns[ZK_PATH_SIZE], key[ZK_PATH_SIZE];
 } zookeeper_paths;
 
-/* The driver's part of the records. A version counts on one connection: another one may reach
- * another history, in which a znode with that version has another record. */
-typedef struct zookeeper_records {
-    int64_t connection;
-    int store_version, ns_version, version;
-} zookeeper_records;
+/* The driver's part of the records: versions of the znodes. A version counts on one connection:
+ * another one may reach another history, in which a znode with that version has another record. */
+enum { OWN_CONNECTION, OWN_STORE, OWN_NS, OWN_KEY };
 
 /* A request to the library and its answer. The library's thread may answer after the deadline: the
  * last of the two frees it. */
@@ -53,7 +50,7 @@ typedef struct zookeeper_store {
     bool rooted;                 /* the root exists */
     int64_t newest;              /* the greatest zxid seen */
     bool suspect;                /* an answer contradicts what this handle knows */
-    int64_t connections;         /* made so far */
+    uint64_t connections;        /* made so far */
     char layout[FIRN_LAYOUT_SIZE], shut[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE]; /* last read */
 } zookeeper_store;
 

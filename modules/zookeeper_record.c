@@ -163,14 +163,15 @@ int zk_make_root(zookeeper_store *store) {
 enum znode { STORE, NAMESPACE, ALL_NAMES, KEY };
 
 static bool take(zookeeper_store *store, enum znode znode, const zookeeper_call *call,
-                 firn_records *seen, zookeeper_records *own) {
+                 firn_records *seen) {
     int64_t floor, losses;
+    const uint64_t version = (uint32_t)call->stat.version;
     switch (znode) {
     case STORE:
-        own->store_version = call->stat.version;
+        seen->own[OWN_STORE] = version;
         return seen->known = read_store(call, seen);
     case NAMESPACE:
-        own->ns_version = call->stat.version;
+        seen->own[OWN_NS] = version;
         return seen->ns_known = read_ns(call, &seen->floor, &seen->ns_losses, store->layout);
     case ALL_NAMES:
         if (!read_ns(call, &floor, &losses, store->shut)) {
@@ -180,21 +181,20 @@ static bool take(zookeeper_store *store, enum znode znode, const zookeeper_call 
         seen->shut = firn_layout_closed(store->shut) ? store->shut : NULL;
         return true;
     default:
-        own->version = call->stat.version;
+        seen->own[OWN_KEY] = version;
         seen->stamp = call->stat.mzxid;
         return seen->key_known = read_mark(call, &seen->mark, store->note);
     }
 }
 
 static int look_at(zookeeper_store *store, const char *path, enum znode znode, firn_records *seen,
-                   zookeeper_records *own, firn_error *error) {
+                   firn_error *error) {
     zookeeper_call *call = NULL;
     int code = zk_read(&call, store, path);
-    int result =
-        code == ZOK
-            ? (take(store, znode, call, seen, own) ? FIRN_OK : zk_not_ours(store, path, error))
-        : code == ZNONODE ? FIRN_OK
-                          : zk_explain(store, code, false, error);
+    int result = code == ZOK
+                     ? (take(store, znode, call, seen) ? FIRN_OK : zk_not_ours(store, path, error))
+                 : code == ZNONODE ? FIRN_OK
+                                   : zk_explain(store, code, false, error);
     if (call != NULL) {
         zk_leave(call);
     }
@@ -207,24 +207,23 @@ int zk_look(zookeeper_store *store, firn_records *seen, bool fresh, firn_error *
     if (code != ZOK && code != ZNONODE) {
         return zk_explain(store, code, false, error);
     }
-    zookeeper_records own = {.connection = store->connections};
     *seen = (firn_records){.ns = seen->ns,
                            .key = seen->key,
                            .used_before = seen->used_before,
                            .alive = seen->alive,
                            .fresh = fresh,
                            .layout = store->layout,
-                           .note = store->note};
+                           .note = store->note,
+                           .own = {[OWN_CONNECTION] = store->connections}};
     store->layout[0] = store->note[0] = '\0';
     zk_name(store, &paths, seen->ns, seen->key);
-    code = look_at(store, paths.store, STORE, seen, &own, error);
-    code = code == FIRN_OK ? look_at(store, paths.ns, NAMESPACE, seen, &own, error) : code;
-    code = code == FIRN_OK ? look_at(store, paths.key, KEY, seen, &own, error) : code;
+    code = look_at(store, paths.store, STORE, seen, error);
+    code = code == FIRN_OK ? look_at(store, paths.ns, NAMESPACE, seen, error) : code;
+    code = code == FIRN_OK ? look_at(store, paths.key, KEY, seen, error) : code;
     if (code == FIRN_OK && !seen->ns_known) {
         zk_name(store, &all, FIRN_ALL_NAMES, "1");
-        code = look_at(store, all.ns, ALL_NAMES, seen, &own, error);
+        code = look_at(store, all.ns, ALL_NAMES, seen, error);
     }
-    memcpy(seen->own, &own, sizeof own);
     return code;
 }
 

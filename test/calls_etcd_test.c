@@ -59,7 +59,6 @@ CALL(time_t, curl_getdate, (const char *text, const time_t *unused), (text, unus
 CALL(json_t *, json_object, (void), (), 1, NULL)
 CALL(json_t *, json_array, (void), (), 1, NULL)
 CALL(json_t *, json_string, (const char *text), (text), 1, NULL)
-CALL(json_t *, json_string_nocheck, (const char *text), (text), 1, NULL)
 CALL(json_t *, json_stringn, (const char *text, size_t size), (text, size), 1, NULL)
 CALL(char *, json_dumps, (const json_t *from, size_t flags), (from, flags), 1, NULL)
 CALL(json_t *, json_loadb, (const char *text, size_t size, size_t flags, json_error_t *error),
@@ -75,14 +74,6 @@ CALL_BY_HAND(json_t *, json_pack, (const char *format, ...)) {
         return NULL;
     }
     return made;
-}
-
-CALL_BY_HAND(int, json_object_set_new_nocheck, (json_t * object, const char *name, json_t *value)) {
-    if (calls_answer("json_object_set_new_nocheck", 1, 1) != 0) {
-        json_decref(value);
-        return -1;
-    }
-    return __real_json_object_set_new_nocheck(object, name, value);
 }
 
 /* These functions own the value, even when they fail. */

@@ -6,6 +6,7 @@
 
 #include <curl/curl.h>
 #include <inttypes.h>
+#include <limits.h>
 
 /* A handle of libcurl, with its kept connection. */
 typedef struct lie_curl {
@@ -85,7 +86,12 @@ static json_t *unsigned_text(uint64_t value) {
     return json_string(text);
 }
 
+static bool headless; /* an answer has no header */
+
 static json_t *header(void) {
+    if (headless) {
+        return json_object();
+    }
     return json_pack("{s:{s:o, s:o, s:o}}", "header", "cluster_id",
                      unsigned_text(tells ? live.id : 1), "raft_term",
                      unsigned_text(tells ? live.term : FIRST_TERM), "revision",
@@ -267,10 +273,13 @@ static CURLcode lie_info(const CURL *curl, CURLINFO info, long *out) {
 
 enum fate { ANSWERED, LOST, LATER, UNHEARD, NO_LEADER, DOUBLED, UNREACHED, FATES };
 
-static CURLcode lie_perform(CURL *curl) {
+static enum fate next_fate = ANSWERED; /* without chance */
+static int in_cluster;                 /* this deep */
+
+static CURLcode perform(CURL *curl) {
     lie_curl *self = (lie_curl *)curl;
     etcd_call *call = self->call;
-    const enum fate fate = faults && ONE_IN(8) ? (enum fate)(chance() % FATES) : ANSWERED;
+    const enum fate fate = faults && ONE_IN(8) ? (enum fate)(chance() % FATES) : next_fate;
     scripted_disturb();
     self->status = 0;
     self->connects = !self->connected;
@@ -304,6 +313,13 @@ static CURLcode lie_perform(CURL *curl) {
     free(text);
     self->status = fate == NO_LEADER ? 503 : 200;
     return CURLE_OK;
+}
+
+static CURLcode lie_perform(CURL *curl) {
+    in_cluster++;
+    const CURLcode code = perform(curl);
+    in_cluster--;
+    return code;
 }
 
 static void *driver_handle(void) {
@@ -357,15 +373,21 @@ static json_t *range_with(int64_t revision, const char *text) {
 }
 
 /* The records that an answer has; false: they are not firn's. */
-static bool taken(firn_records *out, const char *own, const char *ns, const char *mark,
-                  const char *all) {
+static bool taken_at(int64_t revision, firn_records *out, const char *own, const char *ns,
+                     const char *mark, const char *all) {
     static etcd_store store;
-    json_t *answer = json_pack("{s:[o, o, o, o]}", "responses", range_with(11, own),
-                               range_with(12, ns), range_with(13, mark), range_with(14, all));
+    json_t *answer = json_pack("{s:[o, o, o, o]}", "responses", range_with(revision, own),
+                               range_with(revision * 12 / 11, ns),
+                               range_with(revision * 13 / 11, mark), range_with(revision, all));
     memset(out, 0, sizeof *out);
     const bool right = take_records(&store, out, answer);
     json_decref(answer);
     return right;
+}
+
+static bool taken(firn_records *out, const char *own, const char *ns, const char *mark,
+                  const char *all) {
+    return taken_at(11, out, own, ns, mark, all);
 }
 
 static void records_are_those_of_the_answer(void **state) {
@@ -389,8 +411,11 @@ static void records_are_those_of_the_answer(void **state) {
     assert_true(taken(&out, "3 77 5 9", NULL, NULL, "0 2 closed (a test): integer"));
     assert_false(out.all_new);
     assert_string_equal(out.shut, "closed (a test): integer");
+    assert_int_equal(taken_at(1, &out, "3 77 5 9", "0 3 l", "1 1 n", "0 3 integer"), true);
+    assert_true(out.known && out.ns_known && out.key_known && out.all_new);
     assert_true(taken(&out, NULL, NULL, NULL, NULL));
     assert_true(!out.known && !out.all_new && out.stamp == 0 && out.losses == 0);
+    assert_null(out.shut);
     assert_string_equal(out.layout, "");
     assert_string_equal(out.note, "");
 }
@@ -436,11 +461,329 @@ static void records_that_are_damaged(void **state) {
     assert_int_equal(etcd_own(&out).voters.count, 16);
 }
 
+/* An answer with a pair whose revision and value are these; NULL: absent. */
+static bool pair_taken(const char *revision, const char *value) {
+    static etcd_store store;
+    firn_records out = {0};
+    json_t *found = json_object();
+    if (revision != NULL) {
+        json_object_set_new(found, "mod_revision", json_string(revision));
+    }
+    if (value != NULL) {
+        json_object_set_new(found, "value", json_string(value));
+    }
+    json_t *answer =
+        json_pack("{s:[{s:{s:[o]}}, o, o, o]}", "responses", "response_range", "kvs", found,
+                  range_with(0, NULL), range_with(0, NULL), range_with(0, NULL));
+    const bool right = take_records(&store, &out, answer);
+    assert_int_equal(right, out.known);
+    json_decref(answer);
+    return right;
+}
+
+static void records_of_a_broken_answer(void **state) {
+    static const char good[] = "MyA3NyA1IDk="; /* 3 77 5 9 */
+    static etcd_store store;
+    char longest[2 * ETCD_RECORD_SIZE];
+    firn_records out = {0};
+    (void)state;
+    assert_true(pair_taken("1", good));
+    assert_false(pair_taken(NULL, good) || pair_taken("0", good) || pair_taken("x", good));
+    assert_false(pair_taken("9223372036854775808", good));
+    assert_false(pair_taken("1", NULL) || pair_taken("1", "") || pair_taken("1", "?"));
+    memset(longest, 'A', sizeof longest);
+    longest[sizeof longest - 4] = '\0';
+    assert_false(pair_taken("1", longest));
+    for (int count = 0; count < 4; count++) { /* of the four ranges */
+        json_t *responses = json_array(), *answer = json_pack("{s:o}", "responses", responses);
+        for (int i = 0; i < 4; i++) {
+            json_array_append_new(responses, i == count ? json_object() : range_with(0, NULL));
+        }
+        assert_false(take_records(&store, &out, answer));
+        json_decref(answer);
+    }
+    assert_false(take_records(&store, &out, NULL));
+}
+
+static void records_are_texts(void **state) {
+    const char *at = "12";
+    char out[8];
+    size_t length = 0;
+    uint64_t value;
+    json_t *texts[] = {json_string("MTI="), json_string("?"), json_string(""), json_integer(1)};
+    (void)state;
+    assert_false(next_number(&value, &at)); /* a blank follows a number */
+    at = "12 x";
+    assert_true(next_number(&value, &at) && value == 12);
+    assert_string_equal(at, "x");
+    assert_true(etcd_plain(out, 3, &length, texts[0]) && length == 2);
+    assert_string_equal(out, "12");
+    assert_false(etcd_plain(out, 2, &length, texts[0]));
+    assert_false(etcd_plain(out, sizeof out, &length, texts[1]));
+    assert_true(!etcd_plain(out, 1, &length, texts[2]) || length == 0);
+    assert_false(etcd_plain(out, sizeof out, &length, texts[3]));
+    assert_false(etcd_plain(out, sizeof out, &length, NULL));
+    for (int i = 0; i < 4; i++) {
+        json_decref(texts[i]);
+    }
+}
+
+static bool head_taken(etcd_store *store, const char *id, const char *term, const char *revision) {
+    json_t *answer = json_pack("{s:{s:s*, s:s*, s:s*}}", "header", "cluster_id", id, "raft_term",
+                               term, "revision", revision);
+    assert_non_null(answer);
+    const bool right = etcd_take_head(store, answer);
+    json_decref(answer);
+    return right;
+}
+
+static void records_have_a_head(void **state) {
+    etcd_store *store = calloc(1, sizeof *store);
+    json_t *none = json_object();
+    (void)state;
+    assert_non_null(store);
+    assert_true(head_taken(store, "7", "2", "9"));
+    assert_true(store->cluster == 7 && store->term == 2 && store->revision == 9);
+    assert_false(etcd_take_head(store, none));
+    assert_false(head_taken(store, "0", "2", "9") || head_taken(store, NULL, "2", "9"));
+    assert_false(head_taken(store, "x", "2", "9") || head_taken(store, "7", "x", "9"));
+    assert_false(head_taken(store, "7", "2", "0") || head_taken(store, "7", "2", "x"));
+    assert_true(store->cluster == 7 && store->revision == 9);
+    assert_true(head_taken(store, "7", "2", "1") && !store->suspect); /* nothing was reserved */
+    store->reserved = true;
+    assert_true(head_taken(store, "7", "1", "1") && head_taken(store, "7", "2", "9"));
+    assert_false(store->suspect);
+    assert_true(head_taken(store, "7", "2", "8") && store->suspect);
+    store->suspect = false;
+    assert_true(head_taken(store, "8", "2", "9") && store->suspect);
+    json_decref(none);
+    free(store);
+}
+
+static void assert_pair(int i, const char *text) {
+    assert_string_equal(live.pairs[i].text, text);
+}
+
+static void records_of_each_step(void **state) {
+    char text[200], note[2 * FIRN_NOTE_SIZE];
+    etcd_store *self = steps_begin();
+    const int mark = MARK_PAIRS + 3; /* the second key of the second namespace */
+    (void)state;
+    compares = tells = true;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, UINT64_MAX}),
+                     FIRN_OK);
+    assert_string_equal(passed,
+                        " reserve.before reserve.committed"); /* sent: see calls_etcd_test */
+    snprintf(text, sizeof text, "0 1 %d %" PRIu64 " %" PRIu64 ",%" PRIu64 ",%" PRIu64, FIRST_TERM,
+             step_next->origin, live.members[0], live.members[1], live.members[2]);
+    assert_true(step_next->origin != 0 && step_next->known && step_next->stamp == 2);
+    assert_pair(0, text);
+    assert_pair(NS_PAIRS + 1, "5 0 one");
+    assert_pair(mark, "30 18446744073709551615 a client");
+    assert_true(self->reserved && !self->suspect);
+    /* the key alone: the other records stay */
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){34, 3}),
+                     FIRN_OK);
+    assert_pair(mark, "34 3 a client");
+    assert_int_equal(live.pairs[0].revision, 2);
+    assert_int_equal(live.pairs[NS_PAIRS + 1].revision, 2);
+    assert_int_equal(live.pairs[mark].revision, 3);
+    const etcd_records own = etcd_own(step_next);
+    assert_true(own.store_revision == 2 && own.ns_revision == 2 && own.mark_revision == 3);
+    /* the store's record is written with a new term, or with other members */
+    live.term++;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){35, 3}),
+                     FIRN_OK);
+    assert_int_equal(live.pairs[0].revision, 4);
+    live.members[0] = ++ids;
+    assert_int_equal(etcd_look(self, NULL), FIRN_OK);
+    assert_int_equal(step(self, FIRN_VERB_GIVE_BACK, FIRN_RECORD_KEY, "one", 5, (firn_mark){34, 0}),
+                     FIRN_OK);
+    assert_int_equal(live.pairs[0].revision, 5);
+    assert_pair(mark, "34 0 a client");
+    /* a client that knows an older list than the record has looks again */
+    self->voters.ids[0]--;
+    firn_records seen = step_names, next;
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    const voters recorded = etcd_own(&seen).voters;
+    assert_int_equal(etcd_gone(&self->voters, &recorded), 0);
+    /* each record is compared, and the mark's text */
+    for (int i = 0; i < 4; i++) {
+        seen = next = *step_next;
+        pair *compared = &live.pairs[i == 0 ? 0 : i == 1 ? NS_PAIRS + 1 : mark];
+        const pair before = *compared;
+        next.mark = (firn_mark){50, 1};
+        next.note = "";
+        i < 3 ? (void)compared->revision++ : (void)strcpy(compared->text, "34 1 a client");
+        assert_int_equal(
+            firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+            FIRN_WRITE_CHANGED);
+        *compared = before;
+    }
+    /* a note is cut */
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    next = seen;
+    memset(note, 'n', sizeof note - 1);
+    note[sizeof note - 1] = '\0';
+    next.note = note;
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+        FIRN_OK);
+    assert_int_equal(strlen(live.pairs[mark].text), strlen("34 0 ") + FIRN_NOTE_SIZE - 1);
+    /* an answer without a head; no answer */
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    next = seen;
+    headless = true;
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+        FIRN_EUNKNOWN);
+    assert_int_equal(firn_store_driver.read(self, &next, true, NULL), FIRN_ESTORE);
+    headless = false;
+    const int64_t before = live.revision;
+    for (int fate = LOST; fate < FATES; fate++) {
+        assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL),
+                         FIRN_OK);
+        assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+        next = seen;
+        next_fate = (enum fate)fate;
+        break_connections(true);
+        const int code =
+            firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL);
+        next_fate = ANSWERED;
+        assert_int_equal(code, fate == UNREACHED || fate == NO_LEADER ? FIRN_ESTORE
+                               : fate == DOUBLED                      ? FIRN_WRITE_CHANGED
+                                                                      : FIRN_EUNKNOWN);
+        self->link.retry = (module_retry){0};
+    }
+    server_forget();
+    assert_int_equal(live.revision, before + 2); /* unheard, and doubled */
+    /* the answer of another cluster */
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    next = seen;
+    live.id++;
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+        FIRN_WRITE_FOREIGN);
+    assert_true(self->suspect && etcd_lost(self, &seen));
+    etcd_forget(self);
+    assert_true(!self->suspect && !self->reserved);
+    /* a loss is written, with this cluster */
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    assert_true(etcd_lost(self, &seen)); /* the record has the other cluster */
+    next = seen;
+    next.losses++;
+    self->suspect = true;
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_STORE, FIRN_VERB_RESERVE, NULL),
+        FIRN_OK);
+    assert_true(!self->suspect && !self->reserved && !etcd_lost(self, &next));
+    snprintf(text, sizeof text, "1 %" PRIu64 " ", live.id);
+    assert_int_equal(strncmp(live.pairs[0].text, text, strlen(text)), 0);
+    module_close(self);
+}
+
+static long memory_left = LONG_MAX; /* allocations of the driver; of the cluster there is no end */
+
+static void *allocate(size_t size) {
+    if (in_cluster == 0 && memory_left-- <= 0) {
+        return NULL;
+    }
+    return malloc(size);
+}
+
+/* A write that lacks memory at any place is not done, or it is whole. */
+static void records_without_memory(void **state) {
+    void *self = steps_begin();
+    int code = FIRN_ESTORE, refused = -1;
+    (void)state;
+    compares = tells = true;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 7}), FIRN_OK);
+    const firn_records seen = *step_next;
+    json_set_alloc_funcs(allocate, free);
+    for (; code != FIRN_OK; refused++) {
+        firn_records next = seen;
+        const int64_t before = live.revision;
+        next.losses = 1;
+        next.floor = 6;
+        next.mark.high = 31;
+        next.note = "";
+        memory_left = refused + 1;
+        code = firn_store_driver.write(self, &seen, &next, 7, FIRN_VERB_RESERVE, NULL);
+        memory_left = LONG_MAX;
+        assert_true(code == FIRN_OK || code == FIRN_EMEMORY || code == FIRN_EUNKNOWN);
+        const bool whole = strncmp(live.pairs[0].text, "1 ", 2) == 0 &&
+                           strcmp(live.pairs[NS_PAIRS + 1].text, "6 0 one") == 0 &&
+                           strcmp(live.pairs[MARK_PAIRS + 3].text, "31 7 ") == 0;
+        assert_int_equal(live.revision > before, whole);
+        assert_true(whole || code == FIRN_EMEMORY);
+        code = whole ? FIRN_OK : code;
+    }
+    json_set_alloc_funcs(malloc, free);
+    assert_true(refused > 40);
+    module_close(self);
+}
+
+static void records_are_at_a_url(void **state) {
+    static const url_case urls[] = {
+        {"etcd://h", NULL},
+        {"etcd://h:1,g", NULL},
+        {"etcd://", "names no host"},
+        {"etcd://h/p", "or a path"},
+        {"etcd://a%20b", "valid host"},
+        {"etcd://g,a%2Fb", "valid host"},
+        {"etcd://h?tls=1", NULL},
+        {"etcd://h?ca=/x", "tls=1"},
+        {"etcd://h?table=x", "table"},
+    };
+    static const struct {
+        const char *url, *user, *password; /* of the store, with ETCDCTL_USER=u:p */
+    } logins[] = {{"etcd://h", "u", "p"}, {"etcd://v@h", "v", NULL}, {"etcd://v:q@h", "v", "q"}};
+    char url[200];
+    (void)state;
+    unsetenv("ETCDCTL_USER");
+    unsetenv("ETCDCTL_PASSWORD");
+    take_urls(&engine, urls, sizeof urls / sizeof *urls);
+    for (int length = ETCD_PREFIX_MOST; length <= ETCD_PREFIX_MOST + 1; length++) {
+        snprintf(url, sizeof url, "etcd://h?prefix=%0*d", length, 1);
+        take_urls(&engine, &(url_case){url, length > ETCD_PREFIX_MOST ? "100 bytes" : NULL}, 1);
+    }
+    setenv("ETCDCTL_USER", "u:p", 1);
+    for (size_t i = 0; i < sizeof logins / sizeof *logins; i++) {
+        etcd_store *store = take_url(&engine, &(url_case){logins[i].url, NULL});
+        assert_string_equal(store->prefix, "firn/");
+        assert_string_equal(store->link.url.user, logins[i].user);
+        assert_int_equal(store->link.url.password != NULL, logins[i].password != NULL);
+        if (logins[i].password != NULL) {
+            assert_string_equal(store->link.url.password, logins[i].password);
+        }
+        module_close(store);
+    }
+    setenv("ETCDCTL_USER", "u", 1);
+    setenv("ETCDCTL_PASSWORD", "r", 1);
+    etcd_store *store = take_url(&engine, &(url_case){"etcd://h?prefix=x", NULL});
+    assert_string_equal(store->prefix, "x");
+    assert_string_equal(store->link.url.user, "u");
+    assert_string_equal(store->link.url.password, "r");
+    module_close(store);
+    setenv("ETCDCTL_USER", "", 1);
+    store = take_url(&engine, &(url_case){"etcd://h", NULL});
+    assert_null(store->link.url.user);
+    module_close(store);
+    unsetenv("ETCDCTL_USER");
+    unsetenv("ETCDCTL_PASSWORD");
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_those_of_the_answer),
         cmocka_unit_test(records_at_their_bounds),
         cmocka_unit_test(records_that_are_damaged),
+        cmocka_unit_test(records_of_a_broken_answer),
+        cmocka_unit_test(records_are_texts),
+        cmocka_unit_test(records_have_a_head),
+        cmocka_unit_test(records_of_each_step),
+        cmocka_unit_test(records_without_memory),
+        cmocka_unit_test(records_are_at_a_url),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),
         cmocka_unit_test_setup(a_write_to_another_cluster_is_found, begin_program),

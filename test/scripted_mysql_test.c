@@ -753,9 +753,38 @@ static void records_are_those_of_the_row(void **state) {
     free(store);
 }
 
+static void records_are_at_a_url(void **state) {
+    static const url_case urls[] = {
+        {"mysql://h/d", NULL},
+        {"mysql://h", "names no database"},
+        {"mysql://h?defaults-file=/none", NULL},
+        {"mysql://h/d?table=1x", "table"},
+        {"mysql://h/d?tls=maybe", "tls"},
+        {"mysql://h/d?ca=/x", "tls=verify"},
+        {"mysql://h/d?ca=/x&tls=require", "tls=verify"},
+        {"mysql://h/d?ca=/x&tls=verify", NULL},
+        {"mysql://h/d?crl=/x&tls=require", "tls=verify"},
+        {"mysql://h/d?crl=/x&tls=verify", NULL},
+        {"mysql://h/d?cert=/x", "tls=verify or tls=require"},
+        {"mysql://h/d?cert=/x&tls=require", NULL},
+        {"mysql://h/d?key=/x&tls=prefer", "tls=verify or tls=require"},
+        {"mysql://h/d?key=/x&tls=verify", NULL},
+        {"mysql://h/d?socket=/s", NULL},
+        {"mysql://h/d?sockets=/s", "sockets"},
+    };
+    (void)state;
+    take_urls(&engine, urls, sizeof urls / sizeof *urls);
+    mysql_store *store = take_url(&engine, &(url_case){"mysql://h/d?table=t&socket=/s", NULL});
+    assert_string_equal(store->table, "t");
+    assert_string_equal(store->path, "/s");
+    module_close(store);
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_those_of_the_row),
+        cmocka_unit_test(records_are_at_a_url),
+        cmocka_unit_test_setup(records_of_each_step, begin_program),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
         cmocka_unit_test_setup(a_reload_is_counted_once, begin_program),

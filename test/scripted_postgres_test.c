@@ -628,9 +628,98 @@ static void records_are_those_of_the_row(void **state) {
     assert_string_equal(out.layout, "");
 }
 
+static void records_have_notes_in_utf8(void **state) {
+    static const struct {
+        const char *note, *written;
+    } notes[] = {{"web1, pid 7", "web1, pid 7"},
+                 {"z\xc3\xbcrich", "z\xc3\xbcrich"},
+                 {"a\xff\xc3", "a??"},
+                 {"\xed\xa0\x80.", "???."},
+                 {NULL, ""}};
+    char out[FIRN_NOTE_SIZE], longest[FIRN_NOTE_SIZE + 2];
+    (void)state;
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        make_readable(out, notes[i].note);
+        assert_string_equal(out, notes[i].written);
+    }
+    memset(longest, 'n', sizeof longest);
+    longest[FIRN_NOTE_SIZE - 2] = '\xc3'; /* is cut before its second byte */
+    longest[FIRN_NOTE_SIZE - 1] = '\xbc';
+    longest[FIRN_NOTE_SIZE] = '\0';
+    make_readable(out, longest);
+    assert_int_equal(out[FIRN_NOTE_SIZE - 2], '?');
+    assert_int_equal(strlen(out), FIRN_NOTE_SIZE - 1);
+}
+
+/* The one session that is open. */
+static session *only_session(void) {
+    session *found = NULL;
+    for (int i = 0; i < SESSIONS; i++) {
+        assert_true(!sessions[i].used || found == NULL);
+        found = sessions[i].used ? &sessions[i] : found;
+    }
+    return found;
+}
+
+/* Another session, or another table, answers: its connection is closed. */
+static void records_of_another_session(void **state) {
+    postgres_store *store = steps_begin();
+    firn_records seen = step_names;
+    (void)state;
+    assert_int_equal(step(store, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 1}), FIRN_OK);
+    assert_non_null(only_session());
+    only_session()->own.greeted++;
+    assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_ESTORE);
+    assert_true(store->db == NULL && only_session() == NULL);
+    assert_int_equal(firn_store_driver.begin(store, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    live.made++;
+    assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_ESTORE);
+    assert_true(store->db == NULL && only_session() == NULL);
+    live.made--;
+    /* a node of the extension */
+    firn_records mine = step_names, next = mine;
+    next.layout = "0x0:1 time:41/ms node:10 sequence:12";
+    next.mark.grant = 9;
+    put_text(store->taken, "2;;2");
+    assert_int_equal(
+        sql_raise(store, &mine, &next, &(firn_raise){0, 9, 9, 1, 0}, false, NULL, NULL),
+        FIRN_EBUSY);
+    store->taken[0] = '\0';
+    /* inside a transaction */
+    for (int i = 0; i < 2; i++) {
+        module_retry_worked(&store->link.retry);
+        assert_int_equal(firn_store_driver.begin(store, &step_names, FIRN_VERB_RELABEL, NULL),
+                         FIRN_OK);
+        seen = step_names;
+        assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_OK);
+        next = seen;
+        only_session()->own.greeted++;
+        next.layout = "two";
+        const int which = i == 0 ? FIRN_RECORD_NS : FIRN_RECORD_STORE;
+        assert_int_equal(
+            firn_store_driver.write(store, &seen, &next, which, FIRN_VERB_RELABEL, NULL),
+            i == 0 ? FIRN_WRITE_CHANGED : FIRN_EUNKNOWN);
+        assert_true(i == 0 || (store->db == NULL && only_session() == NULL));
+        (void)firn_store_driver.end(store, FIRN_OK);
+        assert_string_equal(live.rows[ns_row("bare")].layout, "one");
+        only_session() != NULL ? (void)only_session()->own.greeted-- : (void)0;
+    }
+    /* too late to roll back: its locks end with its connection */
+    module_retry_worked(&store->link.retry);
+    assert_int_equal(firn_store_driver.begin(store, &step_names, FIRN_VERB_RELABEL, NULL), FIRN_OK);
+    assert_ptr_equal(tx.owner, only_session());
+    store->link.end_ms = 0;
+    (void)firn_store_driver.end(store, FIRN_ESTORE);
+    assert_true(store->db == NULL && tx.owner == NULL && only_session() == NULL);
+    module_close(store);
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_those_of_the_row),
+        cmocka_unit_test(records_have_notes_in_utf8),
+        cmocka_unit_test_setup(records_of_each_step, begin_program),
+        cmocka_unit_test_setup(records_of_another_session, begin_program),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),

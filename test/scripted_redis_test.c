@@ -465,13 +465,6 @@ static void records_that_are_damaged(void **state) {
     }
 }
 
-static char passed[400]; /* the failpoints */
-
-static void pass(void *self, const char *name) {
-    (void)self;
-    strcat(strcat(passed, " "), name);
-}
-
 /* The records that a write sends, and the failpoints that the write passes. */
 static void records_that_a_write_sends(void **state) {
     static const uint64_t alive = 1;
@@ -559,6 +552,44 @@ static void records_that_nobody_can_read(void **state) {
     module_close(self);
 }
 
+static void records_are_at_a_url(void **state) {
+    static const url_case urls[] = {
+        {"redis://h", NULL},
+        {"redis://", "names no host"},
+        {"redis://h/65536", "the path /65536"},
+        {"redis://h/x", "the path /x"},
+        {"redis://h/1x", "the path /1x"},
+        {"redis://h?counters=2", "counters"},
+        {"redis://h?prefix=1x", "prefix"},
+        {"redis://h?ca=/x", "tls=1"},
+        {"rediss://h", NULL},
+        {"rediss://h?tls=0", "remove tls=0"},
+        {"redis://h?table=x", "table"},
+    };
+    (void)state;
+    unsetenv("REDISCLI_AUTH");
+    take_urls(&engine, urls, sizeof urls / sizeof *urls);
+    redis_store *store =
+        take_url(&engine, &(url_case){"redis://h/65535?prefix=x&counters=1", NULL});
+    assert_true(store->database == 65535 && store->counters == 1 && !store->tls.enabled);
+    assert_string_equal(store->index, "{x}");
+    assert_string_equal(store->own, "{x}:");
+    assert_string_equal(store->all, "{x}:" FIRN_ALL_NAMES);
+    assert_string_equal(redis_source(store, "a"), "a plain counter");
+    assert_true(store->trust == NULL && store->link.url.password == NULL);
+    module_close(store);
+    setenv("REDISCLI_AUTH", "p", 1);
+    store = take_url(&engine, &(url_case){"rediss://h", NULL});
+    assert_true(store->database == 0 && store->tls.enabled && store->trust != NULL);
+    assert_string_equal(store->prefix, "firn");
+    assert_string_equal(store->link.url.password, "p");
+    assert_null(redis_source(store, "a"));
+    assert_true(store->read.sha[0] != '\0' && store->write.sha[0] != '\0');
+    assert_true(store->add.sha[0] != '\0' && store->count.sha[0] != '\0');
+    module_close(store);
+    unsetenv("REDISCLI_AUTH");
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_those_of_the_reply),
@@ -567,6 +598,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test(records_that_are_damaged),
         cmocka_unit_test(records_that_a_write_sends),
         cmocka_unit_test(records_that_nobody_can_read),
+        cmocka_unit_test(records_are_at_a_url),
         cmocka_unit_test_setup(answers_are_torn, start_over),
         cmocka_unit_test_setup(a_guess_is_found, start_over),
         cmocka_unit_test_setup(a_hidden_loss_is_found, start_over),

@@ -295,6 +295,153 @@ static enum fate draw_fate(session *s) {
     return fate;
 }
 
+/* ---- steps ------------------------------------------------------------------------------------ */
+
+/* The namespace and the key, as the server has them. */
+static void assert_stored(const char *layout, int64_t floor, firn_mark mark) {
+    const stored *name = &live.rows[ns_row("bare")], *row = &live.rows[mark_row("bare", "2")];
+    assert_null(tx.owner);
+    assert_string_equal(name->layout, layout);
+    assert_true(name->number == floor && row->number == mark.high && row->grant == mark.grant);
+}
+
+static void records_of_each_step(void **state) {
+    const uint64_t most = UINT64_MAX;
+    firn_records next;
+    void *self = steps_begin();
+    (void)state;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, most}), FIRN_OK);
+    assert_stored("one", 5, (firn_mark){30, most});
+    assert_string_equal(passed, " reserve.before reserve.sent reserve.committed");
+    assert_string_equal(live.rows[STORE_ROW].identity, live.rows[ns_row("bare")].identity);
+    assert_true(step_next->losses == 0 && step_next->ns_losses == 0);
+    assert_int_equal(sql_of(self)->last_high, 30);
+    assert_string_equal(sql_of(self)->last_ns, "bare");
+    assert_string_equal(sql_of(self)->last_key, "2");
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){34, 3}),
+                     FIRN_OK);
+    assert_stored("one", 5, (firn_mark){34, 3});
+    assert_string_equal(passed, " reserve.before reserve.sent reserve.committed");
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "two", 5, (firn_mark){35, 5}),
+                     FIRN_WRITE_CHANGED); /* another layout */
+    assert_stored("one", 5, (firn_mark){34, 3});
+    /* raises */
+    static const struct {
+        firn_raise raise;
+        int code;
+        int64_t high; /* of the mark after it, which was 34 */
+    } raises[] = {{{34, 34, 34, 1, 3}, FIRN_OK, 35},
+                  {{35, 0, 34, 1, 0}, FIRN_WRITE_CHANGED, 35},
+                  {{36, 0, 99, 1, 0}, FIRN_WRITE_CHANGED, 35},
+                  {{35, 0, 99, 1, 8}, FIRN_WRITE_CHANGED, 35}, /* another grant */
+                  {{34, 0, 99, 1, 8}, FIRN_OK, 36},
+                  {{36, 40, 99, 2, 0}, FIRN_OK, 42}};
+    for (size_t i = 0; i < sizeof raises / sizeof *raises; i++) {
+        const firn_records seen = *step_next;
+        firn_records after = seen;
+        after.mark.grant = 7 + i;
+        after.layout = "one";
+        after.floor = 5;
+        passed[0] = '\0';
+        assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL),
+                         FIRN_OK);
+        const int code = firn_store_driver.add(self, &seen, &after, &raises[i].raise, NULL);
+        assert_int_equal(firn_store_driver.end(self, code), raises[i].code);
+        assert_int_equal(live.rows[mark_row("bare", "2")].number, raises[i].high);
+        assert_true(code != FIRN_OK || after.mark.high == raises[i].high);
+        assert_string_equal(passed, code == FIRN_OK
+                                        ? " reserve.before reserve.sent reserve.committed"
+                                        : " reserve.before reserve.sent");
+    }
+    assert_stored("one", 5, (firn_mark){42, 12});
+    /* what others raised is settled */
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    next = step_names;
+    assert_int_equal(firn_store_driver.read(self, &next, true, NULL), FIRN_OK);
+    assert_int_equal(firn_store_driver.confirm(self, NULL), FIRN_OK);
+    stored *name = &live.rows[ns_row("bare")], *mark = &live.rows[mark_row("bare", "2")];
+    name->there = mark->there = false; /* nothing is left to be settled */
+    assert_int_equal(firn_store_driver.confirm(self, NULL), FIRN_EUNKNOWN);
+    name->there = mark->there = true;
+    assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+    /* a rest is given back once */
+    assert_int_equal(step(self, FIRN_VERB_GIVE_BACK, FIRN_RECORD_KEY, "one", 5, (firn_mark){41, 0}),
+                     FIRN_OK);
+    assert_stored("one", 5, (firn_mark){41, 0});
+    assert_string_equal(passed, " give_back.before give_back.sent give_back.committed");
+    assert_int_equal(sql_of(self)->last_high, 0);
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_GIVE_BACK, NULL),
+                     FIRN_OK);
+    next = *step_next;
+    next.mark.high = 40;
+    firn_records seen = *step_next;
+    seen.mark = (firn_mark){42, 12};
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_GIVE_BACK, NULL),
+        FIRN_WRITE_CHANGED);
+    assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+    seen.mark =
+        (firn_mark){41, 77}; /* a write compares the grant, which a raise without it need not */
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    next.mark = (firn_mark){43, 78};
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+        FIRN_WRITE_CHANGED);
+    assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+    /* a raise inside a transaction that began for another record is committed, too */
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_NS, FIRN_VERB_RESERVE, NULL),
+        FIRN_WRITE_CHANGED);
+    seen = step_names;
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    next = seen;
+    next.mark.grant = 0;
+    assert_int_equal(
+        firn_store_driver.add(self, &seen, &next, &(firn_raise){41, 0, 99, 0, 0}, NULL), FIRN_OK);
+    assert_stored("one", 5, (firn_mark){41, 0});
+    assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+    sql_of(self)->suspect = true;
+    sql_forget(self);
+    assert_true(!sql_of(self)->suspect && sql_of(self)->last_high == 0);
+    /* a namespace that is written again is not lowered, but by a change of layouts */
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_NS, "three", 4, (firn_mark){41, 0}),
+                     FIRN_OK);
+    assert_stored("three", 5, (firn_mark){41, 0});
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "two", 5, (firn_mark){43, 5}),
+                     FIRN_WRITE_CHANGED);
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "three", 6, (firn_mark){43, 5}),
+                     FIRN_WRITE_CHANGED);
+    assert_stored("three", 5, (firn_mark){41, 0});
+    assert_int_equal(step(self, FIRN_VERB_RELABEL, FIRN_RECORD_STORE | FIRN_RECORD_NS, SHUT, 4,
+                          (firn_mark){41, 0}),
+                     FIRN_OK);
+    assert_stored(SHUT, 4, (firn_mark){41, 0});
+    assert_string_equal(passed, " relabel.before relabel.sent relabel.committed");
+    assert_int_equal(sql_of(self)->last_high, 0);
+    /* losses are not counted: the store lost reservations, or did not */
+    firn_records lost = *step_next;
+    next = lost;
+    next.losses = next.ns_losses = 5;
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    int code = FIRN_WRITE_CHANGED;
+    for (int i = 0; i < 2 && code == FIRN_WRITE_CHANGED; i++) {
+        assert_int_equal(firn_store_driver.read(self, &lost, true, NULL), FIRN_OK);
+        code =
+            firn_store_driver.write(self, &lost, &next, FIRN_RECORD_STORE, FIRN_VERB_RESERVE, NULL);
+    }
+    assert_int_equal(firn_store_driver.end(self, code), FIRN_OK);
+    assert_true(next.losses == 1 && next.ns_losses == 1 && sql_of(self)->last_high == 0);
+    assert_string_equal(live.rows[STORE_ROW].identity, MODULE_GONE_BACK);
+    assert_string_equal(live.rows[ns_row("bare")].identity, MODULE_GONE_BACK);
+    lost = step_names;
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    assert_int_equal(firn_store_driver.read(self, &lost, true, NULL), FIRN_OK);
+    assert_true(lost.losses == 1 && lost.ns_losses == 0);
+    assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+    module_close(self);
+}
+
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static void a_process_notices_older_copies(void **state) {

@@ -445,16 +445,15 @@ static void a_hidden_loss_is_found(void **state) {
 /* The record in a znode; false: it is not firn's. */
 static bool taken(enum znode znode, firn_records *out, const char *text, size_t length) {
     static zookeeper_store store;
-    zookeeper_records own = {0};
     zookeeper_call call = {.data = (char *)(uintptr_t)text, .length = (int)length};
     call.stat.version = 4;
     call.stat.mzxid = 9;
     store.layout[0] = store.note[0] = store.shut[0] = '\0';
     *out = (firn_records){.losses = 3, .layout = store.layout, .note = store.note};
-    const bool right = take(&store, znode, &call, out, &own);
-    assert_int_equal(own.store_version, znode == STORE ? 4 : 0);
-    assert_int_equal(own.ns_version, znode == NAMESPACE ? 4 : 0);
-    assert_int_equal(own.version, znode == KEY ? 4 : 0);
+    const bool right = take(&store, znode, &call, out);
+    assert_int_equal(out->own[OWN_STORE], znode == STORE ? 4 : 0);
+    assert_int_equal(out->own[OWN_NS], znode == NAMESPACE ? 4 : 0);
+    assert_int_equal(out->own[OWN_KEY], znode == KEY ? 4 : 0);
     assert_true(out->stamp == (znode == KEY ? 9 : 0));
     return right;
 }
@@ -520,11 +519,176 @@ static void records_that_are_damaged(void **state) {
     assert_false(taken(KEY, &out, zero, sizeof zero - 1));
 }
 
+static void assert_node(const char *path, const char *data, int version) {
+    const node *found = find(&live, path);
+    assert_non_null(found);
+    assert_string_equal(found->data, data);
+    assert_int_equal(found->version, version);
+}
+
+static void records_of_each_step(void **state) {
+    char text[80], note[2 * FIRN_NOTE_SIZE];
+    zookeeper_store *self = steps_begin();
+    (void)state;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, UINT64_MAX}),
+                     FIRN_OK);
+    assert_string_equal(passed, " reserve.before reserve.sent reserve.committed");
+    assert_true(step_next->origin != 0 && self->rooted && self->newest == 0);
+    snprintf(text, sizeof text, "1 0 %" PRIu64 "\n", step_next->origin);
+    assert_node("/firn/%store", text, 0);
+    assert_node("/firn/bare", "1 5 0\none", 0);
+    assert_node("/firn/bare/2", "1 30 18446744073709551615\na client", 0);
+    /* the key alone: the other records stay */
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){34, 3}),
+                     FIRN_OK);
+    assert_node("/firn/%store", text, 0);
+    assert_node("/firn/bare", "1 5 0\none", 0);
+    assert_node("/firn/bare/2", "1 34 3\na client", 1);
+    assert_true(self->newest == live.zxid && step_next->stamp == live.zxid);
+    assert_true(step_next->own[OWN_STORE] == 0 && step_next->own[OWN_KEY] == 1);
+    assert_true(zookeeper_usable(self, step_next) && !zookeeper_lost(self, step_next));
+    /* each record is compared */
+    static const char *const paths[] = {"/firn/%store", "/firn/bare", "/firn/bare/2"};
+    for (int i = 0; i < 3; i++) {
+        firn_records seen = *step_next, next = seen;
+        seen.own[OWN_KEY] = next.own[OWN_KEY] = 1;
+        find(&live, paths[i])->version++;
+        self->rooted = true;
+        assert_int_equal(
+            firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+            FIRN_WRITE_CHANGED);
+        assert_false(self->rooted);
+        find(&live, paths[i])->version--;
+    }
+    /* a version that the server takes for any: the namespace's record protects the key */
+    find(&live, paths[2])->version = -1;
+    assert_int_equal(step(self, FIRN_VERB_GIVE_BACK, FIRN_RECORD_KEY, "one", 5, (firn_mark){33, 0}),
+                     FIRN_OK);
+    assert_string_equal(passed, " give_back.before give_back.sent give_back.committed");
+    assert_node("/firn/bare", "1 5 0\none", 1);
+    assert_node("/firn/bare/2", "1 33 0\na client", 0);
+    assert_true(step_next->own[OWN_NS] == 1 && step_next->own[OWN_KEY] == 0);
+    /* a namespace without a key; a note is cut */
+    assert_int_equal(step(self, FIRN_VERB_RELABEL, FIRN_RECORD_STORE | FIRN_RECORD_NS, SHUT, 4,
+                          (firn_mark){33, 0}),
+                     FIRN_OK);
+    assert_node("/firn/%store", text, 1);
+    assert_node("/firn/bare", "1 4 0\n" SHUT, 2);
+    assert_node("/firn/bare/2", "1 33 0\na client", 0);
+    firn_records seen = step_names, next;
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    assert_true(seen.fresh && seen.known && seen.ns_known && seen.key_known && seen.floor == 4);
+    next = seen;
+    memset(note, 'n', sizeof note - 1);
+    note[sizeof note - 1] = '\0';
+    next.note = note;
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+        FIRN_OK);
+    assert_int_equal(find(&live, paths[2])->length, strlen("1 33 0\n") + FIRN_NOTE_SIZE - 1);
+    /* an answer of an older history, except for a loss that is being counted */
+    assert_int_equal(firn_store_driver.read(self, &seen, false, NULL), FIRN_OK);
+    assert_false(seen.fresh);
+    next = seen;
+    self->newest = live.zxid + 1;
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+        FIRN_WRITE_FOREIGN);
+    assert_true(self->suspect && zookeeper_lost(self, &seen) && !zookeeper_usable(self, &seen));
+    zk_forget(self);
+    assert_true(self->newest == 0 && !self->suspect);
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    next = seen;
+    next.losses++;
+    self->newest = live.zxid + 9;
+    assert_int_equal(firn_store_driver.write(self, &seen, &next, 7, FIRN_VERB_RESERVE, NULL),
+                     FIRN_OK);
+    assert_true(!self->suspect && self->newest == live.zxid + 8);
+    /* another connection */
+    assert_true(zookeeper_usable(self, &next));
+    zk_hang_up(self, false);
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    assert_false(zookeeper_usable(self, &next));
+    module_close(self);
+}
+
+static void records_have_names(void **state) {
+    static const struct {
+        const char *name, *node;
+    } names[] = {{"integer orders", "integer%20orders"},
+                 {"a/b.c", "a%2Fb%2Ec"},
+                 {"Az09-_@", "Az09-_@"},
+                 {"\xff\x0f", "%FF%0F"}};
+    static const char *const bad[] = {"%", "%4", "%4g", "%g4", "%4a", "%%"};
+    zookeeper_store store = {.root = "/r"};
+    zookeeper_paths paths;
+    char out[20];
+    (void)state;
+    zk_name(&store, &paths, "a.b", "7@8");
+    assert_string_equal(paths.store, "/r/%store");
+    assert_string_equal(paths.ns, "/r/a%2Eb");
+    assert_string_equal(paths.key, "/r/a%2Eb/7@8");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        escape(paths.ns, names[i].name);
+        assert_string_equal(paths.ns, names[i].node);
+        assert_true(zk_unescape(out, sizeof out, paths.ns));
+        assert_string_equal(out, names[i].name);
+        assert_true(zk_unescape(out, strlen(names[i].name) + 1, paths.ns));
+        assert_false(zk_unescape(out, strlen(names[i].name), paths.ns));
+    }
+    assert_false(zk_unescape(out, 0, ""));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(zk_unescape(out, sizeof out, bad[i]));
+    }
+}
+
+static void records_are_at_a_url(void **state) {
+    static const url_case urls[] = {
+        {"zookeeper://h", NULL},
+        {"zookeeper:///p", "names no host"},
+        {"zookeeper://a%2Cb", "valid host"},
+        {"zookeeper://g,a%20b", "valid host"},
+        {"zookeeper://h/a/b-c_d.e", NULL},
+        {"zookeeper://h/zookeepers", NULL},
+        {"zookeeper://h/zookeeper", "the path"},
+        {"zookeeper://h/zookeeper/x", "the path"},
+        {"zookeeper://h//a", "the path"},
+        {"zookeeper://h/a/", "the path"},
+        {"zookeeper://h/a//b", "the path"},
+        {"zookeeper://h/.", "the path"},
+        {"zookeeper://h/a/..", "the path"},
+        {"zookeeper://h/a%20b", "the path"},
+        {"zookeeper://u@h", "alone"},
+        {"zookeeper://:p@h", "alone"},
+        {"zookeeper://h?tls=1", "no TLS"},
+        {"zookeeper://h?prefix=x", "prefix"},
+    };
+    char url[ZK_ROOT_MOST + 40];
+    (void)state;
+    unsetenv("FIRN_ZOOKEEPER_PASSWORD");
+    take_urls(&engine, urls, sizeof urls / sizeof *urls);
+    zookeeper_store *store = take_url(&engine, &(url_case){"zookeeper://u:p@h", NULL});
+    assert_string_equal(store->login, "u:p");
+    assert_string_equal(store->root, "/firn");
+    module_close(store);
+    store = take_url(&engine, &(url_case){"zookeeper://h/a/b", NULL});
+    assert_string_equal(store->root, "/a/b");
+    assert_null(store->login);
+    module_close(store);
+    for (int length = ZK_ROOT_MOST; length <= ZK_ROOT_MOST + 1; length++) {
+        snprintf(url, sizeof url, "zookeeper://h/%0*d", length, 1);
+        take_urls(&engine, &(url_case){url, length > ZK_ROOT_MOST ? "the path" : NULL}, 1);
+    }
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_those_of_the_znodes),
         cmocka_unit_test(records_at_their_bounds),
         cmocka_unit_test(records_that_are_damaged),
+        cmocka_unit_test(records_have_names),
+        cmocka_unit_test(records_are_at_a_url),
+        cmocka_unit_test_setup(records_of_each_step, begin_program),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),
