@@ -304,6 +304,7 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
         code = firn_store_open(&gen->store, url, &options, &why);
         if (code == FIRN_OK && why.code != FIRN_OK) {
             firn__gen_notice(gen, "%s", why.text);
+            firn__gen_notice(gen, "until the store answers, IDs come from this machine's reserve");
         } else if (code != FIRN_OK && error != NULL) {
             *error = why;
         }

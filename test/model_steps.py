@@ -28,7 +28,7 @@ class Model:
         self.floors = {}  # of a namespace, after a loss
         self.copy = None
         self.lost = False
-        self.jobs = set() # grants of named jobs: a process that continues one is its holder
+        self.jobs = set() # grants of named jobs: several processes may continue one
         self.used = set() # slots that were issued
         self.asked = {}   # of a key and a grant: the request, which is the same whenever it is sent
         self.sent = {}    # of those: how often
