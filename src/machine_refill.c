@@ -212,7 +212,7 @@ static int send_refill(refilling *f, firn_error *error) {
                                 .note = note,
                                 .own = continues ? (firn_mark){f->before.end, f->before.grant}
                                                  : (firn_mark){0, 0}};
-    f->sending = (firn__attempts){.tries = FIRN__SENDINGS, .sent = f->again};
+    f->sending = (firn__attempts){.tries = FIRN__SENDINGS, .sent = f->again, .twice = f->again};
     int code = firn__reach_guard_of(gen, &f->clock, false, &f->request, error);
     return code == FIRN_OK ? firn__reserve(machine->shared, &f->request, &patience, &f->sending,
                                            &f->first, error)
@@ -233,8 +233,7 @@ static void close_right(firn__right *right) {
  * pending counts only after one more refill: a copy of this file may have settled it too. */
 static void raise_right(const refilling *f, firn__right *right) {
     const bool is_new = right->state != FIRN__RIGHT_OPEN;
-    const bool twice = f->sending.twice || f->again;
-    const bool lengthens = !is_new && f->first == right->end && !right->twice && !twice;
+    const bool lengthens = !is_new && f->first == right->end && !right->twice && !f->sending.twice;
     const int64_t end = f->first + f->request.count;
     if (is_new || f->first != right->end) {
         const bool later = right->mark.high < f->first;
@@ -245,7 +244,7 @@ static void raise_right(const refilling *f, firn__right *right) {
     right->first = lengthens ? right->first : f->first;
     right->end = end;
     right->grant = f->request.grant;
-    right->twice = twice;
+    right->twice = f->sending.twice;
     right->state = FIRN__RIGHT_OPEN;
     right->there_ms = time_ms(&f->clock.least);
     right->read_ms = f->machine->read_ns / 1000000;
@@ -403,7 +402,6 @@ static int conclude(refilling *f, int code, firn_mark *held, firn_error *error) 
     if (code == FIRN_ECLONED) {
         return leave_pending(f, error);
     }
-    const bool sent = f->sending.twice || f->again;
     if (code == FIRN_ENAMESPACE) {
         firn__gen_notice(f->machine->gen,
                          "the store has %.60s with another layout or reach: the reserve of this "
@@ -412,7 +410,7 @@ static int conclude(refilling *f, int code, firn_mark *held, firn_error *error) 
         (void)firn__machine_shut_all(f->machine, -1, NULL);
         return code;
     }
-    if (code == FIRN_EUNKNOWN || (code != FIRN_OK && code != FIRN_EBUSY && sent)) {
+    if (code == FIRN_EUNKNOWN || (code != FIRN_OK && code != FIRN_EBUSY && f->sending.twice)) {
         return code; /* the refill stays pending */
     }
     if (code == FIRN_OK) {
@@ -456,7 +454,7 @@ static int refill_once(refilling *f, const firn_request *claim, firn_mark *held,
         return code;
     }
     code = send_refill(f, error);
-    if (code == FIRN_ENAMESPACE && !f->sending.twice && !f->again &&
+    if (code == FIRN_ENAMESPACE && !f->sending.twice &&
         firn__claimable_learn(f->machine->gen, f->machine->shared)) {
         code = send_refill(f, error);
     }

@@ -1163,6 +1163,12 @@ static void after_a_loss_the_reserve_keeps_what_is_its_own(void **state) {
     lose_reservations(FIRN__RIGHT_OPEN);
 }
 
+static void without_an_inode_nothing_is_its_own(void **state) {
+    (void)state;
+    no_inode = true;
+    lose_reservations(FIRN__RIGHT_CLOSED);
+}
+
 /* The files of two containers may have the same inode and no birth. */
 static void without_a_machine_id_nothing_is_its_own(void **state) {
     (void)state;
@@ -1597,6 +1603,26 @@ static void a_store_that_does_not_answer_is_left_alone(void **state) {
     assert_true(firn__store_is_paused("redis://one"));
     firn__store_pause("redis://one", true);
     assert_false(firn__store_is_paused("redis://one"));
+}
+
+/* Of the system's clock only: a test's clock does not say when the pause is over. */
+static void a_call_without_an_answer_is_a_pause(void **state) {
+    (void)state;
+    static const int codes[] = {FIRN_ESTORE, FIRN_EBUSY, FIRN_EUNKNOWN, FIRN_OK};
+    firn_gen *gen = process();
+    const firn_clock *usual = gen->clock;
+    firn__machine_heard(gen->machine, FIRN_ESTORE);
+    assert_false(firn__store_is_paused(firn__store_url(gen->machine->shared)));
+    gen->clock = &firn__clock_system;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        firn__machine_heard(gen->machine, codes[i]);
+        assert_int_equal(firn__machine_is_paused(gen->machine), i % 2 == 0);
+    }
+    firn__machine_heard(gen->machine, FIRN_ESTORE);
+    gen->clock = usual;
+    assert_false(firn__machine_is_paused(gen->machine));
+    firn__store_pause(firn__store_url(gen->machine->shared), true);
+    closed(gen);
 }
 
 /* Made again after a loss, by somebody who does not want a reach of 1 h and waits less for it. */
@@ -3093,6 +3119,7 @@ int main(int count, char **words) {
         TEST(a_mark_below_the_ceiling_is_a_loss_for_everybody),
         TEST(after_a_loss_the_reserve_keeps_what_is_its_own),
         TEST(without_a_machine_id_nothing_is_its_own),
+        TEST(without_an_inode_nothing_is_its_own),
         TEST(after_a_loss_that_others_declare_no_node_is_held_twice),
         TEST(a_boot_while_the_store_is_there_claims_other_nodes),
         TEST(a_clone_is_noticed_when_the_store_is_back),
@@ -3114,6 +3141,7 @@ int main(int count, char **words) {
         TEST(rights_that_are_over_stop_nobody),
         TEST(a_clock_that_is_corrected_after_a_boot_is_believed),
         TEST(a_store_that_does_not_answer_is_left_alone),
+        TEST(a_call_without_an_answer_is_a_pause),
         TEST(a_reserve_is_given_back),
         TEST(without_its_store_nothing_is_given_back),
         TEST(a_pending_refill_is_not_given_back),
