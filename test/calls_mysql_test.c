@@ -114,7 +114,8 @@ static void make_tables(const test_engine *server) {
     char command[1500];
     snprintf(
         command, sizeof command,
-        "mariadb --no-defaults -h 127.0.0.1 -P %d -u root firn <<'END'\n"
+        "mariadb --no-defaults --skip-ssl-verify-server-cert -h 127.0.0.1 -P %d -u root firn "
+        "<<'END'\n"
         "CREATE TABLE leaf_alloc(biz_tag varchar(128) NOT NULL DEFAULT '',"
         " max_id bigint(20) NOT NULL DEFAULT '1', step int(11) NOT NULL, PRIMARY KEY (biz_tag))"
         " ENGINE=InnoDB; INSERT INTO leaf_alloc(biz_tag, max_id, step) VALUES ('order', 1, 10);"

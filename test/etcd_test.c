@@ -505,14 +505,17 @@ static void a_conflict_is_tried_again(void **state) {
     conflict.name = "reserve.before";
     conflict.act = a_rival_is_first;
     conflict.hits[0] = '\0';
-    /* Each round has a rival before it, until the time is up; a disk may be so slow that the answer
-     * is too late. */
-    int code = FIRN_EUNKNOWN;
-    for (double end_s = now_s() + PATIENCE_S; code == FIRN_EUNKNOWN && now_s() < end_s;) {
-        code = draw(store, "snow", 0, 2, 0, &first, &held, &error);
+    /* Each round has a rival before it, until the time is up; on a busy machine an answer may be too
+     * late. */
+    const double end_s = now_s() + PATIENCE_S;
+    bool limited = false;
+    while (!limited && now_s() < end_s) {
+        const int code = draw(store, "snow", 0, 2, 0, &first, &held, &error);
+        assert_true(code == FIRN_ESTORE || code == FIRN_EUNKNOWN);
+        limited =
+            code == FIRN_ESTORE && strstr(error.text, "other processes keep changing") != NULL;
     }
-    assert_int_equal(code, FIRN_ESTORE);
-    assert_non_null(strstr(error.text, "other processes keep changing"));
+    assert_true(limited);
     firn_store_close(store);
     store = open_store("%s", url_of("conflict", ""));
     drawn(store, "snow", 3, 0, mark_of(rival, "snow").high);

@@ -28,7 +28,7 @@ ask "CALL firn_create_series('a', TRUE, 0)" "CALL firn_create_series('b', TRUE, 
     "CALL firn_create_series('plain', FALSE, 0)" "CALL firn_create_series('moved', FALSE, 4711)" \
     "CREATE TABLE invoice (series VARCHAR(63), number BIGINT CHECK (number < 1000), PRIMARY KEY (series, number))" >"$TMPDIR/said"
 echo "CREATE USER app@'%'; GRANT EXECUTE ON FUNCTION firn.firn_next_in TO app@'%'" |
-    mariadb --no-defaults -S "$place/data/s1" -u root >"$TMPDIR/said" 2>&1
+    mariadb --no-defaults --skip-ssl-verify-server-cert -S "$place/data/s1" -u root >"$TMPDIR/said" 2>&1
 user=app database=
 says "with EXECUTE an account takes numbers" "1" "SELECT firn.firn_next_in('plain', NULL)"
 for statement in 'SELECT * FROM firn.firn_series' "CALL firn.firn_create_series('own', FALSE, 0)" "CALL firn.firn_chain('a', 0)"; do
