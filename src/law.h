@@ -71,6 +71,12 @@ bool firn__raise_allows(const firn_raise *raise, firn_mark mark, int64_t *first)
 /* The guard of the request with the time since it was computed; 0: none. */
 int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
 
+/* How many slots after the floor of its namespace the key of the request begins, and after the guard
+ * it may end: 0, but of a node of reserves (confined.h) the difference of the reaches, whoever
+ * reserves it. Slots without a time have no guard: 0. Without the length of a tick, none is granted
+ * after a loss. */
+int64_t firn__law_later(const firn_request *request);
+
 /*     back    = the engine or the handle's memory shows that the store lost reservations
  * doubted = back, or the record is not current, or there is no record and the store is not complete
  *     another layout:    FIRN_ENAMESPACE, but FIRN_ESTORE if the stored one is closed
@@ -79,12 +85,13 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
  * doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted; if it is
  * not known,
  *         max(floor, guard + guard_more) from guard_known_ms on
- *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
- * {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own
+ *     begin = floor, but floor + firn__law_later() of a floor above 0
+ *     first = max(high, earliest, begin); first > latest: FIRN_EBUSY, and `held` is the mark, or
+ * {begin, 0} if that is above it: no window ends there; while it is doubted, the request's own
  * grant
  *         is 0 there: a late copy may have been carried out where the slots are another's
  *     the request continues a mark (`own`), and the key has another one: FIRN_EBUSY, `held` likewise
- *     first + count past the guard of slots with a time: FIRN_ECLOCK
+ *     first + count past the guard, and firn__law_later(), of slots with a time: FIRN_ECLOCK
  *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
  * A store that lost reservations (restored, emptied, failed over to an older copy) does not know
