@@ -111,7 +111,7 @@ typedef struct listing {
     bool read;
     bool reserve; /* nodes for the reserve of this machine, */
     bool own;     /* which it has already; */
-    bool others;  /* or nodes that are no reserve's */
+    bool others;  /* or nodes of no reserve */
     firn_error *error;
 } listing;
 

@@ -118,10 +118,11 @@ int firn__claimable_split(firn_gen *gen, firn_error *error) {
         return FIRN_OK;
     }
     if (!firn__claims_read(&gen->reserves, &rest) || *rest != '\0') {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "reserve_claim=%.40s is no range of nodes: write the first and the last, "
-                          "as 900..1023",
-                          said);
+        return firn__fail(
+            error, FIRN_EUSAGE,
+            "reserve_claim=%.40s is not a range of nodes: write the first and the last, "
+            "as 900..1023",
+            said);
     }
     if (gen->keys.reach_ != FIRN__REACH_1H) {
         return firn__fail(error, FIRN_EUSAGE,

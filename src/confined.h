@@ -36,7 +36,7 @@ static inline int firn__confined_reach_s(const char *layout, size_t *at) {
     return 15;
 }
 
-/* Nodes of a namespace: those that may be claimed, or those of reserves. */
+/* Nodes of a namespace that may be claimed, by generators or by reserves. */
 typedef struct firn__claims {
     uint64_t first, last;
 } firn__claims;

@@ -238,7 +238,7 @@ struct firn_gen {
     firn_store *store;
     struct firn__machine *machine; /* the reserve that is `store`, or NULL */
     bool splits;                   /* reserve_claim: these nodes are claimed by reserves only, */
-    firn__claims reserves;         /* and have a reach of their own */
+    firn__claims reserves;         /* and have another reach */
     char ns[FIRN_NS_SIZE];
     char layout[FIRN_LAYOUT_SIZE];
     void (*notice)(void *self, const char *text);

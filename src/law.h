@@ -72,8 +72,7 @@ bool firn__raise_allows(const firn_raise *raise, firn_mark mark, int64_t *first)
 int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
 
 /* How many slots after the floor of its namespace the key of the request begins, and after the guard
- * it may end: 0, but of a node of reserves (confined.h) the difference of the reaches, whoever
- * reserves it. Slots without a time have no guard: 0. Without the length of a tick, none is granted
+ * it may end: 0, and for a node of reserves (confined.h) the difference of the reaches. Slots without a time have no guard: 0. Without the length of a tick, none is granted
  * after a loss. */
 int64_t firn__law_later(const firn_request *request);
 

@@ -325,7 +325,7 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
             tell_store(gen, url);
         }
     }
-    if (code == FIRN_OK && gen->splits && !firn__store_has_law(gen->store)) {
+    if (code == FIRN_OK && firn__reserves(gen) && gen->splits && !firn__store_has_law(gen->store)) {
         code =
             firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
                            FIRN__VALUE("reserve_claim") " applies to stores of firn's, and %.60s "

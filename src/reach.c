@@ -28,7 +28,7 @@ static const struct {
                [FIRN__REACH_10MIN] = {LONG_MS, 600000, FIRN__LONG_REACH},
                [FIRN__REACH_1H] = {3614000, 10000, FIRN__LONGEST_REACH}};
 
-/* Of windows: the long reach may be that of reserves only. */
+/* Of windows: the long reach may apply to reserves only. */
 static int64_t limit_ms(const firn_gen *gen) {
     return gen->splits ? SHORT_MS : reaches[gen->keys.reach_].limit_ms;
 }

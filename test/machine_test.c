@@ -28,7 +28,7 @@ FILE *__wrap_fopen64(const char *path, const char *how) {
     return no_machine_id && strstr(path, "machine-id") != NULL ? NULL : __real_fopen64(path, how);
 }
 
-/* The store of this world is a memory store behind methods that fail; with `of_program`, any. */
+/* The store of this world is a memory store after methods that fail; with `of_program`, any. */
 static bool of_program;
 bool __real_firn__store_has_law(const firn_store *store);
 bool __wrap_firn__store_has_law(const firn_store *store);
@@ -1663,8 +1663,8 @@ static void nodes_of_reserves_are_one_end_of_the_nodes(void **state) {
     (void)state;
     refused(LAYOUT, "ns=a reserve_claim=8..15", FIRN_EUSAGE, "set reach=1h too");
     refused(LAYOUT, "ns=a reserve_claim=8..15 reach=10min", FIRN_EUSAGE, "set reach=1h too");
-    refused(LAYOUT, "ns=a reach=1h reserve_claim=8", FIRN_EUSAGE, "no range of nodes");
-    refused(LAYOUT, "ns=a reach=1h reserve_claim=8..15x", FIRN_EUSAGE, "no range of nodes");
+    refused(LAYOUT, "ns=a reach=1h reserve_claim=8", FIRN_EUSAGE, "not a range of nodes");
+    refused(LAYOUT, "ns=a reach=1h reserve_claim=8..15x", FIRN_EUSAGE, "not a range of nodes");
     refused(LAYOUT, "ns=a reach=1h reserve_claim=8..16", FIRN_ERANGE, "one end of the nodes 0..15");
     refused(LAYOUT, "ns=a reach=1h reserve_claim=8..14", FIRN_ERANGE, "or end at 15");
     refused(LAYOUT, "ns=a reach=1h reserve_claim=0..15", FIRN_ERANGE, "leave nodes for others");

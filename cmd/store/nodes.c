@@ -33,7 +33,7 @@ typedef struct guarded_node {
     int guard_s;
 } guarded_node;
 
-/* A namespace whose claims are confined, or those of reserves. */
+/* A namespace whose claims are confined, for generators or for reserves. */
 typedef struct confined_node {
     char ns[FIRN_NS_SIZE];
     bool confines, splits;

@@ -172,7 +172,7 @@ static void tell_claims(session *s, const claim_target *target, bool whole) {
     }
     if (whole) {
         output_print(&s->out, "generators of %s claim every node%s\n", target->ns,
-                     target->splits ? " that is no reserve's" : "");
+                     target->splits ? " outside of reserve_claim" : "");
         return;
     }
     output_print(&s->out, "generators of %s claim nodes %" PRIu64 " to %" PRIu64 " only\n",
