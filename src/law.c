@@ -204,7 +204,7 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms) {
 }
 
 /* Not past the greatest slot. */
-static int64_t sum_of(int64_t slot, int64_t more) {
+static int64_t slot_sum(int64_t slot, int64_t more) {
     const int64_t room = FIRN_SLOT_MAX - slot;
     return slot + (more < room ? more : room);
 }
@@ -214,7 +214,7 @@ static int64_t floor_of(const firn__store_record *kept, const firn_request *requ
     const int64_t guard = firn__law_guard(request, kept->now_ms);
     const bool known = kept->known || kept->now_ms < request->guard_known_ms;
     const int64_t more = known || request->guard_more < 0 ? 0 : request->guard_more;
-    return later(kept->floor, sum_of(guard, more));
+    return later(kept->floor, slot_sum(guard, more));
 }
 
 int64_t firn__law_later(const firn_request *request) {
@@ -236,7 +236,7 @@ int64_t firn__law_later(const firn_request *request) {
 
 /* Where the key begins after a loss; 0: there was none. */
 static int64_t begin_of(int64_t floor, const firn_request *request) {
-    return floor > 0 ? sum_of(floor, firn__law_later(request)) : 0;
+    return floor > 0 ? slot_sum(floor, firn__law_later(request)) : 0;
 }
 
 static bool record_went_back(const firn__store_record *kept, const firn__memory *memory,
@@ -251,7 +251,7 @@ static firn_raise raise_of(const firn__store_record *kept, int64_t begin,
                            const firn__memory *memory, const firn_request *request) {
     const bool limited = request->guard_tick_ns > 0;
     const int64_t guard =
-        limited ? sum_of(firn__law_guard(request, kept->now_ms), firn__law_later(request)) : 0;
+        limited ? slot_sum(firn__law_guard(request, kept->now_ms), firn__law_later(request)) : 0;
     const bool reached = guard > 0 && guard - request->count < request->latest;
     const firn_mark least = firn__least(memory, request);
     return (firn_raise){.min = least.high,

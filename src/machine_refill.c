@@ -578,7 +578,7 @@ int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *er
 /* ---- whose file, and which store ------------------------------------------------------------- */
 
 /* Where the nodes of reserves begin after a loss. */
-static int64_t begin_of(const firn_gen *gen, int64_t floor) {
+static int64_t reserve_begin(const firn_gen *gen, int64_t floor) {
     char key[FIRN_KEY_SIZE];
     const firn_request request = {.key = key,
                                   .layout = gen->layout,
@@ -606,7 +606,7 @@ static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__
         return code; /* nobody has set the floor yet */
     }
     binding->losses = seen->losses;
-    return firn__machine_shut_all(machine, begin_of(machine->gen, seen->floor), error);
+    return firn__machine_shut_all(machine, reserve_begin(machine->gen, seen->floor), error);
 }
 
 enum { NOT_LOST, LOST, LOST_AND_KNOWN };
@@ -637,7 +637,7 @@ static int compare_mark(firn__machine *machine, const char *key, const firn__rig
     }
     if (seen.mark.high < right->end) {
         const bool known = seen.ns_known && (seen.ns_losses != seen.losses ||
-                                             begin_of(machine->gen, seen.floor) >= right->end);
+                                             reserve_begin(machine->gen, seen.floor) >= right->end);
         *lost = known && *lost != LOST ? LOST_AND_KNOWN : LOST;
         return FIRN_OK;
     }
