@@ -145,7 +145,7 @@ int mark_scheme(firn_scheme *scheme, const char *stored) {
     firn__claims unused;
     const char *open = firn__confined_read(closing_layout(stored), &unused);
     size_t length;
-    firn__confined_reach_s(open, &length);
+    firn__confined_reserves(open, &unused, &length);
     snprintf(layout, sizeof layout, "%.*s", (int)length, open);
     for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {
         if (strcmp(firn_scheme_layout(text, known), layout) == 0) {

@@ -7,9 +7,8 @@
  *
  * -DONEFLOOR: nodes inside begin at the floor. -DOWNFLOOR: who reserves first sets the floor with the reach of its node,
  * and all begin there. -DEARLY: nodes inside begin one slot less than MORE after the floor. -DSTRAY: a process without
- * the range reserves a long window of node 0. -DFORGETS: the range was given by each process, and the one that sets the
- * floor does not know it. -DWAITS asserts that no node of the namespace is granted before the long guard: it fails, as
- * node 0 is. */
+ * the range reserves a long window of node 0. -DWAITS asserts that no node of the namespace is granted before the long
+ * guard: it fails, as node 0 is. */
 
 #ifndef SHORT
 #define SHORT 2 /* windows outside */

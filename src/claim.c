@@ -109,6 +109,9 @@ typedef struct listing {
     size_t count, size;
     bool history; /* the common history node is among them */
     bool read;
+    bool reserve; /* nodes for the reserve of this machine, */
+    bool own;     /* which it has already; */
+    bool others;  /* or nodes of no reserve */
     firn_error *error;
 } listing;
 
@@ -123,7 +126,7 @@ static int see_holding(void *context, const firn_holding *holding) {
     if (!firn__value_parse(&node, holding->key) || list->count == LISTED_MAX) {
         return FIRN_OK; /* no node, or too many to check */
     }
-    if (!firn__claimable_allows(gen, node.low)) {
+    if (!firn__claimable_by(gen, node.low, list->reserve)) {
         return FIRN_OK;
     }
     list->history = list->history || holding->mark.high == gen->mark_end + 1;
@@ -173,8 +176,9 @@ static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64
 static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *failed,
                      firn_error *error) {
     uint64_t first, last, number;
-    uint64_t keep = list->history ? 0 : 1;
-    if (!firn__claimable_numbers(gen, &first, &last) || firn__shared_refuses(gen, UINT64_MAX)) {
+    uint64_t keep = list->history || (gen->splits && list->reserve) ? 0 : 1;
+    if (!firn__claimable_numbers(gen, list->reserve, &first, &last) ||
+        firn__shared_refuses(gen, UINT64_MAX)) {
         return false;
     }
     const uint64_t all = last - first == UINT64_MAX ? UINT64_MAX : last - first + 1;
@@ -203,15 +207,18 @@ static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *fa
 static int list_nodes(firn_gen *gen, listing *list, int64_t latest, firn_error *error) {
     int64_t soonest = INT64_MAX;
     int code = FIRN_OK;
-    if (gen->machine != NULL) {
+    if (gen->machine != NULL && !list->others) {
+        list->reserve = true;
         code = firn_store_list(gen->store, gen->machine->ns, see_holding, list, error);
         for (size_t i = 0; code == FIRN_OK && i < list->count; i++) {
             soonest = list->used[i].high < soonest ? list->used[i].high : soonest;
         }
-        if (code != FIRN_OK || soonest <= latest) {
+        list->own = soonest <= latest;
+        if (code != FIRN_OK || list->own) {
             return code;
         }
         list->count = 0;
+        list->reserve = !gen->splits || firn__machine_has_room(gen->machine);
     }
     code = firn_store_list(gen->store, gen->ns, see_holding, list, error);
     if (code != FIRN_OK && soonest < INT64_MAX) { /* the store is away */
@@ -229,8 +236,9 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
         *node = gen->pinned;
         return tried == 0;
     }
+    /* A process with a reserve returns to that from another node. */
     if (tried == 0 && gen->past->has_node[k] &&
-        firn__claimable_allows(gen, gen->past->last_node[k])) {
+        firn__claimable_by(gen, gen->past->last_node[k], gen->machine != NULL)) {
         *node = gen->past->last_node[k];
         return true;
     }
@@ -242,12 +250,24 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
         return false;
     }
     return pick_used(gen, list, latest, node, failed, error) ||
-           (*failed == FIRN_OK && pick_new(gen, list, node, failed, error));
+           (*failed == FIRN_OK && !(gen->splits && list->own) &&
+            pick_new(gen, list, node, failed, error));
+}
+
+/* No node of reserves can be had, or none before a long guard: a node of the others can. */
+static bool goes_on(listing *list) {
+    if (!list->gen->splits || !list->reserve) {
+        return false;
+    }
+    list->count = 0;
+    list->read = list->reserve = list->own = false;
+    list->others = true;
+    return true;
 }
 
 int firn__claim_spare(firn_gen *gen, firn_store *store, int64_t latest, uint64_t *node,
                       firn_error *error) {
-    listing list = {.gen = gen, .error = error};
+    listing list = {.gen = gen, .error = error, .reserve = true};
     int failed = firn_store_list(store, gen->ns, see_holding, &list, error);
     const bool found =
         failed == FIRN_OK && (pick_used(gen, &list, latest, node, &failed, error) ||
@@ -452,13 +472,16 @@ static int claim(firn_gen *gen, uint32_t k, const claim_bounds *bounds, firn__wi
             break;
         }
         if (!pick_node(gen, k, &list, tried, latest, &node, &failed, error)) {
+            if (failed == FIRN_OK && goes_on(&list)) {
+                continue;
+            }
             break;
         }
         const bool own =
             gen->fixed || (tried == 0 && gen->past->has_node[k] && node == gen->past->last_node[k]);
         code = ask(gen, node, own, bounds, out, &held, error);
         floor = code == FIRN_EBUSY && tried > 0 && held.grant == 0 && held.high == before.high;
-        if (floor) {
+        if (floor && !goes_on(&list)) {
             break; /* two nodes have the same mark without a grant: it is the floor of all */
         }
     }

@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* Confined claims: which nodes of a namespace a generator may claim. `firn nodes claim` writes them
  * in front of the stored layout, which every reservation compares: "claim=0..899 LAYOUT". A
- * generator that is refused for that text learns the text. Nodes that are given need not be among
- * them. Called with the renewal lock held. */
+ * generator that is refused for that text learns the text. Nodes of reserves (reserve_claim=) are
+ * part of the layout of each generator instead, and nobody learns them. Nodes that are given need
+ * not be among either. Called with the renewal lock held. */
 #include "error.h"
 #include "gen.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static bool claims_of(const firn_gen *gen, firn__claims *claims) {
-    return firn__confined_read(gen->kept.stored, claims) != gen->kept.stored;
+/* The nodes that generators claim, or reserves of machines; false: any. Nodes of reserves are at one
+ * end (firn__claimable_split). *first > *last: none. */
+static bool claims_of(const firn_gen *gen, bool reserve, firn__claims *claims) {
+    if (gen->splits && reserve) {
+        *claims = gen->reserves;
+        return true;
+    }
+    *claims = (firn__claims){0, UINT64_MAX};
+    const bool confined = firn__confined_read(gen->kept.stored, claims) != gen->kept.stored;
+    if (gen->splits && gen->reserves.first == 0 && claims->first <= gen->reserves.last) {
+        claims->first = gen->reserves.last + 1;
+    } else if (gen->splits && gen->reserves.first > 0 && claims->last >= gen->reserves.first) {
+        claims->last = gen->reserves.first - 1;
+    }
+    return confined || gen->splits;
 }
 
 bool firn__claimable_read(firn_gen *gen, const char *stored) {
@@ -23,15 +37,20 @@ bool firn__claimable_read(firn_gen *gen, const char *stored) {
     return true;
 }
 
-bool firn__claimable_allows(const firn_gen *gen, uint64_t node) {
+bool firn__claimable_by(const firn_gen *gen, uint64_t node, bool reserve) {
     firn__claims claims;
-    return gen->fixed || !claims_of(gen, &claims) || (node >= claims.first && node <= claims.last);
+    return gen->fixed || !claims_of(gen, reserve, &claims) || firn__claims_have(&claims, node);
+}
+
+bool firn__claimable_allows(const firn_gen *gen, uint64_t node) {
+    return firn__claimable_by(gen, node, false) ||
+           (gen->machine != NULL && firn__claimable_by(gen, node, true));
 }
 
 char *firn__claimable_text(char text[FIRN__CLAIMS_SIZE], const firn_gen *gen) {
     firn__claims claims;
     text[0] = '\0';
-    if (!gen->fixed && claims_of(gen, &claims)) {
+    if (!gen->fixed && claims_of(gen, false, &claims)) {
         firn__confined_write(text, &claims);
     }
     return text;
@@ -68,12 +87,15 @@ static uint64_t number_from(const firn_gen *gen, uint64_t node, uint64_t most) {
     return low;
 }
 
-bool firn__claimable_numbers(const firn_gen *gen, uint64_t *first, uint64_t *last) {
+bool firn__claimable_numbers(const firn_gen *gen, bool reserve, uint64_t *first, uint64_t *last) {
     firn__claims claims;
     *first = 0;
     *last = number_most(gen);
-    if (gen->fixed || !claims_of(gen, &claims)) {
+    if (gen->fixed || !claims_of(gen, reserve, &claims)) {
         return true;
+    }
+    if (claims.first > claims.last) {
+        return false;
     }
     *first = number_from(gen, claims.first, *last);
     *last = number_from(gen, claims.last, *last);
@@ -84,6 +106,43 @@ bool firn__claimable_numbers(const firn_gen *gen, uint64_t *first, uint64_t *las
         --*last;
     }
     return *first <= *last && firn__claimable_node(gen, *first) >= claims.first;
+}
+
+/* ---- nodes of reserves ----------------------------------------------------------------------- */
+
+int firn__claimable_split(firn_gen *gen, firn_error *error) {
+    const char *said = gen->keys.reserve_claim, *rest = said;
+    const uint64_t most = firn__mask(gen->node_bits);
+    uint64_t first, last;
+    if (said == NULL) {
+        return FIRN_OK;
+    }
+    if (!firn__claims_read(&gen->reserves, &rest) || *rest != '\0') {
+        return firn__fail(
+            error, FIRN_EUSAGE,
+            "reserve_claim=%.40s is not a range of nodes: write the first and the last, "
+            "as 900..1023",
+            said);
+    }
+    if (gen->keys.reach_ != FIRN__REACH_1H) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "reserve_claim=%.40s are the nodes with reach=1h: set reach=1h too",
+                          said);
+    }
+    if (gen->reserves.last > most || (gen->reserves.first == 0) == (gen->reserves.last == most)) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "reserve_claim=%.40s is not one end of the nodes 0..%" PRIu64
+                          " of %s: begin at 0, or end at %" PRIu64 ", and leave nodes for others",
+                          said, most, gen->scheme.name, most);
+    }
+    gen->splits = true;
+    if (gen->keys.reserve_ms > 0 && !firn__claimable_numbers(gen, true, &first, &last)) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "no node of reserve_claim=%.40s has the fields that are given: leave "
+                          "reserve out, or other fields",
+                          said);
+    }
+    return FIRN_OK;
 }
 
 /* ---- reservations of a node ------------------------------------------------------------------ */

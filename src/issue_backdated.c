@@ -66,7 +66,7 @@ static int see_node(void *context, const firn_holding *holding) {
         return FIRN_OK;
     }
     if (search->again && holding->mark.high == search->mark &&
-        (search->grant == 0 ? firn__claimable_allows(gen, node.low)
+        (search->grant == 0 ? firn__claimable_by(gen, node.low, false)
                             : holding->mark.grant == search->grant)) {
         search->found = true;
         search->node = node.low;
@@ -112,12 +112,12 @@ static bool skip_used(const firn_gen *gen, const node_search *search, uint64_t *
 /* Lowers *node to the highest node that is not in the list and may be claimed. */
 static bool find_node(const firn_gen *gen, const node_search *search, uint64_t *node) {
     uint64_t first, last;
-    if (!firn__claimable_numbers(gen, &first, &last)) {
+    if (!firn__claimable_numbers(gen, false, &first, &last)) {
         return false;
     }
     const uint64_t highest = firn__claimable_node(gen, last);
     *node = *node < highest ? *node : highest;
-    return skip_used(gen, search, node) && firn__claimable_allows(gen, *node);
+    return skip_used(gen, search, node) && firn__claimable_by(gen, *node, false);
 }
 
 /* `gone_back`: the store has a floor, so nodes without a mark are refused as well. */

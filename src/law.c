@@ -130,26 +130,32 @@ static int refuse_damaged(firn_error *error, const char *ns) {
                           ns);
 }
 
-/* As people set it: the end of a layout is " reach=VALUE". */
+/* As people set it: a layout ends with " reach=VALUE", perhaps with the nodes of reserves before. */
 static const char *reach_name(const char *layout, size_t at) {
-    return layout[at] == '\0' ? "15s" : layout + at + sizeof " reach=" - 1;
+    return layout[at] == '\0' ? "reach=15s" : layout + at + 1;
 }
 
-/* Do the layouts differ in their reach only? */
+/* Do the layouts differ in their reach only, and in whose it is? */
 static bool differs_in_reach(const char *layout, const char *other, size_t at[2]) {
-    return firn__confined_reach_s(layout, &at[0]) != firn__confined_reach_s(other, &at[1]) &&
-           at[0] == at[1] && strncmp(layout, other, at[0]) == 0;
+    firn__claims unused;
+    (void)firn__confined_reserves(layout, &unused, &at[0]);
+    (void)firn__confined_reserves(other, &unused, &at[1]);
+    return at[0] == at[1] && strncmp(layout, other, at[0]) == 0 && strcmp(layout, other) != 0;
 }
 
 /* Not "use another namespace": IDs of two with the same fields can be equal. */
 static int refuse_reach_of(firn_error *error, const char *ns, const char *stored,
                            const char *wanted) {
-    return firn__fail(error, FIRN_ENAMESPACE,
-                      "namespace %.60s has reach=" FIRN__LIMIT("%.8s") ", not reach=" FIRN__VALUE(
-                          "%.8s") ": %s%.8s",
-                      ns, stored, wanted,
-                      strcmp(stored, "15s") == 0 ? "leave reach out" : "set reach=",
-                      strcmp(stored, "15s") == 0 ? "" : stored);
+    const bool usual = strcmp(stored, "reach=15s") == 0;
+    const bool splits = strncmp(wanted, "reserve_claim=", 14) == 0;
+    const char *cure = splits && usual ? "leave reserve_claim and reach out"
+                       : usual         ? "leave reach out"
+                       : splits && strcmp(stored, "reach=1h") == 0 ? "leave reserve_claim out"
+                                                                   : "set ";
+    return firn__fail(
+        error, FIRN_ENAMESPACE,
+        "namespace %.60s has " FIRN__LIMIT("%.72s") ", not " FIRN__VALUE("%.72s") ": %s%.72s", ns,
+        stored, wanted, cure, cure[0] == 's' ? stored : "");
 }
 
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
@@ -197,12 +203,40 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms) {
     return request->guard <= 0 ? 0 : request->guard + (int64_t)(ticks << request->guard_shift);
 }
 
+/* Not past the greatest slot. */
+static int64_t slot_sum(int64_t slot, int64_t more) {
+    const int64_t room = FIRN_SLOT_MAX - slot;
+    return slot + (more < room ? more : room);
+}
+
 /* The part of the guard that is the floor of a doubted namespace. */
 static int64_t floor_of(const firn__store_record *kept, const firn_request *request) {
-    const int64_t guard = firn__law_guard(request, kept->now_ms), room = FIRN_SLOT_MAX - guard;
+    const int64_t guard = firn__law_guard(request, kept->now_ms);
     const bool known = kept->known || kept->now_ms < request->guard_known_ms;
     const int64_t more = known || request->guard_more < 0 ? 0 : request->guard_more;
-    return later(kept->floor, guard + (more < room ? more : room));
+    return later(kept->floor, slot_sum(guard, more));
+}
+
+int64_t firn__law_later(const firn_request *request) {
+    const char *key = request->key;
+    const uint64_t tick_ns = request->guard_tick_ns;
+    firn__claims reserves;
+    uint64_t node;
+    size_t unused;
+    if (request->guard <= 0 || !firn__claims_number(&node, &key) || *key != '\0' ||
+        !firn__confined_reserves(request->layout, &reserves, &unused) ||
+        !firn__claims_have(&reserves, node)) {
+        return 0;
+    }
+    const uint64_t later_ns = UINT64_C(1000000000) * FIRN__RESERVES_LATER_S;
+    const uint64_t most = (uint64_t)FIRN_SLOT_MAX >> request->guard_shift;
+    const uint64_t ticks = tick_ns == 0 ? most : later_ns / tick_ns + 1;
+    return (int64_t)((ticks < most ? ticks : most) << request->guard_shift);
+}
+
+/* Where the key begins after a loss; 0: there was none. */
+static int64_t begin_of(int64_t floor, const firn_request *request) {
+    return floor > 0 ? slot_sum(floor, firn__law_later(request)) : 0;
 }
 
 static bool record_went_back(const firn__store_record *kept, const firn__memory *memory,
@@ -213,15 +247,16 @@ static bool record_went_back(const firn__store_record *kept, const firn__memory 
 
 /* Slots with a time end at most at the guard, after which nothing that a loss took can be. Callers
  * ask for less; a request that was computed from another clock is refused. */
-static firn_raise raise_of(const firn__store_record *kept, int64_t floor,
+static firn_raise raise_of(const firn__store_record *kept, int64_t begin,
                            const firn__memory *memory, const firn_request *request) {
     const bool limited = request->guard_tick_ns > 0;
-    const int64_t guard = limited ? firn__law_guard(request, kept->now_ms) : 0;
+    const int64_t guard =
+        limited ? slot_sum(firn__law_guard(request, kept->now_ms), firn__law_later(request)) : 0;
     const bool reached = guard > 0 && guard - request->count < request->latest;
     const firn_mark least = firn__least(memory, request);
     return (firn_raise){.min = least.high,
                         .grant = least.grant,
-                        .low = later(request->earliest, floor),
+                        .low = later(request->earliest, begin),
                         .most = reached ? guard - request->count : request->latest,
                         .count = request->count};
 }
@@ -273,7 +308,8 @@ int firn__law_reserve(firn__verdict *out, const firn__store_record *kept,
         out->floor = floor_of(kept, request);
     }
     out->renew = doubted ? request->guard > 0 : !kept->known;
-    out->raise = raise_of(kept, out->floor, memory, request);
+    const int64_t begin = begin_of(out->floor, request);
+    out->raise = raise_of(kept, begin, memory, request);
     if (back) { /* with this verdict it is forgotten */
         out->raise.min = 0;
         out->raise.grant = 0;
@@ -286,7 +322,7 @@ int firn__law_reserve(firn__verdict *out, const firn__store_record *kept,
     if (out->first <= request->latest && continues) {
         return refuse_reach(error, request, out, where);
     }
-    *held = kept->mark.high < out->floor ? (firn_mark){out->floor, 0} : kept->mark;
+    *held = kept->mark.high < begin ? (firn_mark){begin, 0} : kept->mark;
     if (doubted && request->guard <= 0 && held->grant == request->grant) {
         held->grant = 0; /* a late copy of the request, whose slots another copy may have granted */
     }

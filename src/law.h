@@ -71,6 +71,11 @@ bool firn__raise_allows(const firn_raise *raise, firn_mark mark, int64_t *first)
 /* The guard of the request with the time since it was computed; 0: none. */
 int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
 
+/* How many slots after the floor of its namespace the key of the request begins, and after the guard
+ * it may end: 0, and for a node of reserves (confined.h) the difference of the reaches. Slots without
+ * a time have no guard: 0. Without the length of a tick, none is granted after a loss. */
+int64_t firn__law_later(const firn_request *request);
+
 /* back    = the engine or the handle's memory shows that the store lost reservations
  * doubted = back, or the record is not current, or there is no record and the store is not complete
  *
@@ -80,13 +85,14 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
  *   doubted, guard 0:   FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
  *   doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted; if it is
  *                       not known, max(floor, guard + guard_more) from guard_known_ms on
- *   first = max(high, earliest, floor)
- *   first > latest:     FIRN_EBUSY, and `held` is the mark, or {floor, 0} if the floor is above it:
- *                       no window ends there. Doubted, guard 0: `held` has 0 in place of the
+ *   begin = floor, or floor + firn__law_later() of a floor above 0
+ *   first = max(high, earliest, begin)
+ *   first > latest:     FIRN_EBUSY, and `held` is the mark, or {begin, 0} if that is above it: no
+ *                       window ends there. Doubted, guard 0: `held` has 0 in place of the
  *                       request's own grant, since a late copy of the request may have been
  *                       carried out, and its slots may be another's
  *   `own` of a renewal is not the key's mark: FIRN_EBUSY, `held` likewise
- *   first + count past the guard of slots with a time: FIRN_ECLOCK
+ *   first + count past the guard of slots with a time, and firn__law_later(): FIRN_ECLOCK
  *   otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
  * A store that lost reservations (restored, emptied, failed over to an older copy) does not know

@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "error.h"
 #include "fork_memory.h"
+#include "law.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static void note_end(firn__machine *machine, const firn__machine_list *list) {
 
 /* `firn nodes claim` may exclude a node that the reserve holds. */
 static bool is_allowed(const firn__machine *machine, const char *key) {
-    return firn__claimable_allows(machine->gen, strtoull(key, NULL, 10));
+    return firn__claimable_by(machine->gen, strtoull(key, NULL, 10), true);
 }
 
 /* Nodes that can still grant; the others are excluded, or their time is over. */
@@ -76,10 +77,13 @@ static int add_spare(firn__machine *machine, const firn__machine_list *list, int
     const int64_t last = present + firn__slots_of(machine->gen, 1) - 1;
     const firn_request claim = {.earliest = present, .latest = last};
     int code = firn__claim_spare(machine->gen, machine->shared, last, &node, error);
-    if (code != FIRN_OK || !firn__claimable_allows(machine->gen, node)) {
+    if (code != FIRN_OK) {
         return code;
     }
     snprintf(key, sizeof key, "%" PRIu64, node);
+    if (!is_allowed(machine, key)) {
+        return FIRN_OK;
+    }
     if (is_listed(list, key)) {
         return FIRN_OK; /* next time */
     }
@@ -216,7 +220,7 @@ static int grant(firn__machine *machine, const firn_request *given, int64_t *fir
         code = firn__reach_guard_of(machine->gen, &clock, true, &request, error);
     }
     request.ns = machine->ns;
-    request.layout = machine->gen->layout;
+    request.layout = machine->layout;
     machine->verdict = FIRN__MACHINE_LAW;
     machine->right = (firn__right){0};
     return code == FIRN_OK ? firn__engine_ops.reserve(machine->engine, &request, first, held, error)
@@ -257,27 +261,34 @@ static int refill_and_grant(firn__machine *machine, const firn_request *request,
     return code == FIRN_OK ? grant(machine, request, first, held, error) : code;
 }
 
-/* The machine does not have the node: it takes it, if there is room, or the process gets a
- * separate window from the shared store. */
-static int grant_elsewhere(firn__machine *machine, const firn_request *request, int64_t *first,
-                           firn_mark *held, firn_error *error) {
+bool firn__machine_has_room(firn__machine *machine) {
     firn__machine_list list;
     int64_t present;
+    return firn__machine_nodes(machine, &list, NULL) == FIRN_OK &&
+           firn__machine_present(machine, &present, NULL) == FIRN_OK &&
+           count_live(machine, &list, present) < (uint64_t)machine->gen->keys.reserve_nodes;
+}
+
+/* The machine does not have the node: it takes it, if there is room, or the process gets a
+ * separate window from the shared store. Of nodes of reserves the store grants no separate ones,
+ * and others the machine does not take. */
+static int grant_elsewhere(firn__machine *machine, const firn_request *request, int64_t *first,
+                           firn_mark *held, firn_error *error) {
     const firn_mark *own = &request->own, *mark = &machine->right.mark;
     if (own->high != 0) {
         return own->high == mark->high && own->grant == mark->grant
                    ? refuse_closed_right(machine, request, held, error)
                    : pass(machine, request, first, held, error);
     }
-    int code = firn__machine_nodes(machine, &list, error);
-    if (code == FIRN_OK) {
-        code = firn__machine_present(machine, &present, error);
+    const bool takes = is_allowed(machine, request->key);
+    if (takes && firn__machine_has_room(machine)) {
+        return refill_and_grant(machine, request, request, first, held, error);
     }
-    if (code != FIRN_OK ||
-        count_live(machine, &list, present) >= (uint64_t)machine->gen->keys.reserve_nodes) {
-        return pass(machine, request, first, held, error);
+    if (takes && machine->gen->splits) {
+        *held = (firn_mark){request->latest + 1, 2};
+        return firn__refuse_busy(error, request, held->high);
     }
-    return refill_and_grant(machine, request, request, first, held, error);
+    return pass(machine, request, first, held, error);
 }
 
 static int machine_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,

@@ -62,7 +62,9 @@ typedef struct firn__machine {
     const firn_driver *driver;
     void *file, *engine;
     char ns[FIRN_NS_SIZE]; /* of the shared namespace and the shared store's URL */
-    const char *layout;
+    char
+        layout[FIRN_LAYOUT_SIZE]; /* there: without the nodes of reserves, whose reach is the shared
+                                    * store's */
     char path[4096];
     firn__machine_life *life;
     uint32_t boot;
@@ -87,7 +89,7 @@ typedef struct firn__machine {
 
 /* A file, and whose records of it. */
 typedef struct firn__machine_place {
-    const char *ns, *layout; /* of the shared namespace; the layout stays valid */
+    const char *ns, *layout; /* of the shared namespace */
     const char *path;        /* NULL: the default one of the user */
     firn_store_options options;
 } firn__machine_place;
@@ -179,6 +181,8 @@ int firn__machine_has_place(const firn_store *store, firn_error *error);
 /* Makes the reserve the generator's store, if a key sets it. A listing of machine->ns has the nodes
  * of the reserve; of another namespace, the nodes of the shared store. */
 int firn__machine_open(firn_gen *gen, const char *module_dir, firn_error *error);
+/* May the machine take one more node? */
+bool firn__machine_has_room(firn__machine *machine);
 /* FIRN_EBUSY: each node of the reserve is in use, until the mark `soonest` at least, and no other
  * can be asked for: `why`. */
 int firn__machine_wait(firn_gen *gen, int64_t soonest, int64_t latest, const firn_error *why,

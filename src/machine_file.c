@@ -333,7 +333,12 @@ int firn__machine_file_open(firn__machine *machine, const firn__machine_place *p
     }
     snprintf(machine->path, sizeof machine->path, "%.*s", (int)strcspn(url + 7, "?"), url + 7);
     machine->boot = (uint32_t)digest_file("/proc/sys/kernel/random/boot_id");
-    machine->layout = place->layout;
+    firn__claims unused;
+    size_t length, reach;
+    (void)firn__confined_reserves(place->layout, &unused, &length);
+    (void)firn__confined_reach_s(place->layout, &reach);
+    snprintf(machine->layout, sizeof machine->layout, "%.*s%s", (int)length, place->layout,
+             place->layout + reach);
     name_local(machine, place->ns);
     machine->life = firn__wiped(sizeof *machine->life, &code, error);
     if (machine->life == NULL) {

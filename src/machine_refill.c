@@ -574,6 +574,19 @@ int firn__machine_shut_all(firn__machine *machine, int64_t least, firn_error *er
 
 /* ---- whose file, and which store ------------------------------------------------------------- */
 
+/* Where the nodes of reserves begin after a loss. */
+static int64_t reserve_begin(const firn_gen *gen, int64_t floor) {
+    char key[FIRN_KEY_SIZE];
+    const firn_request request = {.key = key,
+                                  .layout = gen->layout,
+                                  .guard = floor,
+                                  .guard_tick_ns = gen->scheme.tick_ns,
+                                  .guard_shift = gen->s};
+    snprintf(key, sizeof key, "%" PRIu64, gen->reserves.first);
+    const int64_t later = firn__law_later(&request), room = FIRN_SLOT_MAX - floor;
+    return floor + (later < room ? later : room);
+}
+
 /* The store forgot a loss that it knew, or counts one more. A right that was granted before a loss
  * stays, as long as the floor of the namespace is not below its ceiling, and nobody else was granted
  * the node before the store knew. */
@@ -590,7 +603,7 @@ static int weigh_losses(firn__machine *machine, const firn_records *seen, firn__
         return code; /* nobody has set the floor yet */
     }
     binding->losses = seen->losses;
-    return firn__machine_shut_all(machine, seen->floor, error);
+    return firn__machine_shut_all(machine, reserve_begin(machine->gen, seen->floor), error);
 }
 
 enum { NOT_LOST, LOST, LOST_AND_KNOWN };
@@ -620,8 +633,8 @@ static int compare_mark(firn__machine *machine, const char *key, const firn__rig
         return code;
     }
     if (seen.mark.high < right->end) {
-        const bool known =
-            seen.ns_known && (seen.ns_losses != seen.losses || seen.floor >= right->end);
+        const bool known = seen.ns_known && (seen.ns_losses != seen.losses ||
+                                             reserve_begin(machine->gen, seen.floor) >= right->end);
         *lost = known && *lost != LOST ? LOST_AND_KNOWN : LOST;
         return FIRN_OK;
     }

@@ -116,7 +116,16 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
     }
     if (code == FIRN_OK) {
         firn__identity_settle(gen);
+        code = firn__reserves(gen) ? firn__claimable_split(gen, error) : FIRN_OK;
+    }
+    if (code == FIRN_OK) {
         code = firn__policy_bounds(gen, error);
+    }
+    if (code == FIRN_OK && keys->reserve_claim != NULL && !firn__reserves(gen)) {
+        code = firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                              FIRN__VALUE("reserve_claim") " applies to nodes, and %s reserves "
+                                                           "none: leave it out",
+                              gen->scheme.name);
     }
     if (code == FIRN_OK && keys->reach_ != FIRN__REACH_15S && !firn__reserves(gen)) {
         code = firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
@@ -239,11 +248,15 @@ static void tell_store(const firn_gen *gen, const char *url) {
     }
 }
 
-/* The record of the namespace: the layout, and a reach other than the default. */
+/* The record of the namespace: the layout, a reach other than the default, and whose it is. */
 static int name_layout(firn_gen *gen, firn_error *error) {
     const firn_scheme *home = gen->scheme.ns != NULL ? firn_scheme_find(gen->scheme.ns) : NULL;
-    const char *reach = firn__reach_text(gen);
+    char reach[sizeof FIRN__RESERVES + FIRN__CLAIMS_SIZE + sizeof FIRN__LONGEST_REACH] = "";
+    char claims[FIRN__CLAIMS_SIZE];
     firn_scheme shared = gen->scheme;
+    snprintf(reach, sizeof reach, "%s%s%s", gen->splits ? FIRN__RESERVES : "",
+             gen->splits ? firn__confined_write(claims, &gen->reserves) : "",
+             firn__reach_text(gen));
     if (home != NULL && gen->scheme.packer >= 0) {
         shared = *home;
         shared.epoch = gen->scheme.epoch;
@@ -312,6 +325,13 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
         if (code == FIRN_OK) {
             tell_store(gen, url);
         }
+    }
+    if (code == FIRN_OK && firn__reserves(gen) && gen->splits && !firn__store_has_law(gen->store)) {
+        code =
+            firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                           FIRN__VALUE("reserve_claim") " applies to stores of firn's, and %.60s "
+                                                        "is a program's: leave it out",
+                           firn__store_url(gen->store));
     }
     if (code == FIRN_OK && firn__reserves(gen) && firn_store_caution(gen->store) != NULL) {
         gen->cautioned = true;

@@ -28,8 +28,9 @@ static const struct {
                [FIRN__REACH_10MIN] = {LONG_MS, 600000, FIRN__LONG_REACH},
                [FIRN__REACH_1H] = {3614000, 10000, FIRN__LONGEST_REACH}};
 
+/* Of windows: the long reach may apply to reserves only. */
 static int64_t limit_ms(const firn_gen *gen) {
-    return reaches[gen->keys.reach_].limit_ms;
+    return gen->splits ? SHORT_MS : reaches[gen->keys.reach_].limit_ms;
 }
 
 int64_t firn__reach_usual_ms(const firn_gen *gen) {
@@ -169,14 +170,15 @@ int firn__reach_skew(const firn_gen *gen, firn_error *error) {
 
 int firn__reach_window(firn_gen *gen, firn_error *error) {
     const firn__keys *keys = &gen->keys;
-    const int64_t rest = limit_ms(gen) - keys->max_lead_ms - keys->max_skew_ms;
+    const int64_t apart = keys->max_lead_ms + keys->max_skew_ms, rest = limit_ms(gen) - apart;
+    const int64_t longest = reaches[keys->reach_].limit_ms;
     int64_t window_ms = keys->window_ms, least = keys->window_ms == 0 ? LEAST_MS : window_ms;
-    if (firn__reserves(gen) && keys->reserve_ms > rest) {
+    if (firn__reserves(gen) && keys->reserve_ms > longest - apart) {
         return firn__fail(error, FIRN_ERANGE,
                           "max_lead=%s, max_skew=%s and reserve=%s together are above %s: lower "
                           "one of them, or set reach=%s for a new namespace",
                           FIRN__MS(keys->max_lead_ms), FIRN__MS(keys->max_skew_ms),
-                          FIRN__MS(keys->reserve_ms), FIRN__MS(limit_ms(gen)),
+                          FIRN__MS(keys->reserve_ms), FIRN__MS(longest),
                           keys->reserve_ms > 600000 ? "1h" : "10min");
     }
     if (firn__reserves(gen) && least > rest) {

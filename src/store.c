@@ -664,6 +664,10 @@ bool firn__store_embedded(const firn_store *store) {
     return strcmp(store->scheme, "memory") == 0 || strcmp(store->scheme, "sqlite") == 0;
 }
 
+bool firn__store_has_law(const firn_store *store) {
+    return store->ops == &firn__engine_ops;
+}
+
 const char *firn__store_url(const firn_store *store) {
     return store->url;
 }

@@ -350,6 +350,20 @@ same "closing and opening keeps the claims" 1 "$("$FIRN" nodes ns=confined --jso
 matches "the whole range frees the claims" 'generators of confined claim every node' nodes claim confined 0..1023 --store "$db" "$unsafe"
 same "and the layout is the plain one" 0 "$("$FIRN" nodes ns=confined --json --store "$db" "$unsafe" | jq -r .layout | grep -c claim)"
 
+# nodes of reserves
+split="ns=split reach=1h reserve_claim=900..1023"
+# shellcheck disable=SC2086 # settings
+{
+    matches "a namespace with nodes of reserves" '[0-9]+' new snowflake $split --store "$db" "$unsafe"
+    refuses "every process must set them" 1 "namespace split has reserve_claim=900..1023 reach=1h, not reach=1h: set reserve_claim" new snowflake ns=split reach=1h --store "$db" "$unsafe"
+}
+says_split() { "$FIRN" nodes --store "$db" "$unsafe" ns=split | grep 'only reserves'; }
+same "they are listed" "only reserves of machines claim nodes 900 to 1023 of split, whose guard after a loss is 1 h longer (reserve_claim=)" "$(says_split)"
+refuses "their claims are not for generators" 1 "nodes 900..1023 of split are claimed by reserves of machines only: choose" nodes claim split 0..900 --store "$db" "$unsafe"
+matches "the others are confined" 'generators of split claim nodes 0 to 15 only' nodes claim split 0..15 --store "$db" "$unsafe"
+same "both are listed" 2 "$("$FIRN" nodes --store "$db" "$unsafe" ns=split | grep -c ' claim nodes ')"
+matches "or free" 'generators of split claim every node outside of reserve_claim' nodes claim split 0..1023 --store "$db" "$unsafe"
+
 # ---- 3: no store ---------------------------------------------------------------------------------
 echo "this is not a database, and long enough to be recognised as text" >"$TMPDIR/text.db"
 refuses "a file where no folder can be" 3 "text.db" new snowflake --store "sqlite:$TMPDIR/text.db/none/firn.db" "$unsafe"

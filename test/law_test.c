@@ -453,6 +453,145 @@ static void an_absent_namespace_gets_the_longest_guard(void **state) {
     }
 }
 
+/* ---- nodes of reserves ----------------------------------------------------------------------- */
+
+#define SPLIT "x reserve_claim=8..9 reach=1h"
+#define LATER                                                                                      \
+    (INT64_C(3600001) * 4) /* ticks of 1 ms, four slots each: one more tick is for rounding */
+
+static void nodes_of_reserves_are_those_of_the_layout(void **state) {
+    static const struct {
+        const char *layout, *key;
+        bool is;
+    } tries[] = {
+        {SPLIT, "7", false},
+        {SPLIT, "8", true},
+        {SPLIT, "9", true},
+        {SPLIT, "10", false},
+        {SPLIT, "8@1", false},
+        {SPLIT, "job", false},
+        {SPLIT, "", false},
+        {"claim=0..3 " SPLIT, "8", true},
+        {"x reserve_claim=8..8 reach=1h", "8", true},
+        {"x reserve_claim=0..18446744073709551615 reach=1h", "18446744073709551615", true},
+        {"x reach=1h", "8", false},
+        {"x reserve_claim=8..9", "8", false},
+        {"x reserve_claim=8..9 reach=10min", "8", false},
+        {"xreserve_claim=8..9 reach=1h", "8", false},
+        {"reserve_claim=8..9 reach=1h", "8", false},
+        {"x reserve_claim=9..8 reach=1h", "8", false},
+        {"x reserve_claim=08..9 reach=1h", "8", false},
+        {"x reserve_claim=8..9x reach=1h", "8", false},
+        {"x reserve_claim=8..9  reach=1h", "8", false},
+        {"x reserve_claim=8 reach=1h", "8", false},
+        {"x reserve_claims=8..9 reach=1h", "8", false},
+        {" reach=1h", "8", false},
+        {"", "8", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(tries); i++) {
+        firn_request request = {.layout = tries[i].layout,
+                                .key = tries[i].key,
+                                .guard = 1000,
+                                .guard_tick_ns = 1000000,
+                                .guard_shift = 2};
+        if (firn__law_later(&request) != (tries[i].is ? LATER : 0)) {
+            fail_msg("%s, node %s: %" PRId64, tries[i].layout, tries[i].key,
+                     firn__law_later(&request));
+        }
+        request.guard_tick_ns = 0;
+        assert_int_equal(firn__law_later(&request), tries[i].is ? FIRN_SLOT_MAX : 0);
+        request.guard = 0; /* slots without a time */
+        assert_int_equal(firn__law_later(&request), 0);
+    }
+    const firn_request coarse = {
+        .layout = SPLIT, .key = "8", .guard = 1, .guard_tick_ns = 1, .guard_shift = 32};
+    assert_int_equal(firn__law_later(&coarse), FIRN_SLOT_MAX); /* slots end before */
+}
+
+/* A lost reservation of such a node ends at most LATER after the guard, so nothing begins before. */
+static void after_a_loss_nodes_of_reserves_wait_longer(void **state) {
+    static const firn__memory nothing;
+    static const struct {
+        const char *key;
+        int64_t floor; /* of an earlier loss */
+        bool doubted;
+        int64_t begin; /* 0: where the request begins */
+    } tries[] = {
+        {"7", 0, true, 1000},    {"8", 0, true, 1000 + LATER},    {"7", 0, false, 0},
+        {"8", 0, false, 0},      {"7", 2000, false, 2000},        {"8", 2000, false, 2000 + LATER},
+        {"7", 2000, true, 2000}, {"8", 2000, true, 2000 + LATER}, {"8", 900, true, 1000 + LATER}};
+    (void)state;
+    for (size_t i = 0; i < LENGTH(tries); i++) {
+        firn__store_record kept = {
+            .known = true, .current = !tries[i].doubted, .layout = SPLIT, .floor = tries[i].floor};
+        const firn_request request = {.ns = "ns",
+                                      .layout = SPLIT,
+                                      .key = tries[i].key,
+                                      .count = 10,
+                                      .earliest = 50,
+                                      .latest = 60,
+                                      .grant = 7,
+                                      .guard = 1000,
+                                      .guard_tick_ns = 1000000,
+                                      .guard_shift = 2};
+        firn__verdict verdict;
+        firn_mark held = {0, 0};
+        int code = firn__law_reserve(&verdict, &kept, &nothing, &request, "store", &held, NULL);
+        assert_int_equal(code, tries[i].begin > 0 ? FIRN_EBUSY : FIRN_OK);
+        assert_int_equal(code == FIRN_OK ? verdict.first : held.high,
+                         code == FIRN_OK ? 50 : tries[i].begin);
+        assert_int_equal(held.grant, 0);
+        assert_int_equal(verdict.raise.low, tries[i].begin > 50 ? tries[i].begin : 50);
+        /* The namespace has one floor, for all its nodes. */
+        assert_int_equal(verdict.floor,
+                         !tries[i].doubted || tries[i].floor > 1000 ? tries[i].floor : 1000);
+    }
+}
+
+static void only_nodes_of_reserves_have_the_long_reach(void **state) {
+    static const firn__memory nothing;
+    static const char *const keys[] = {"7", "8"};
+    static const firn__store_record kept = {.known = true, .current = true, .layout = SPLIT};
+    (void)state;
+    for (size_t i = 0; i < LENGTH(keys); i++) {
+        const int64_t most = 1000 + (i == 1 ? LATER : 0); /* of its last slot, and one */
+        for (int64_t end = most - 1; end <= most + 1; end++) {
+            const firn_request request = {.ns = "ns",
+                                          .layout = SPLIT,
+                                          .key = keys[i],
+                                          .count = end - 90,
+                                          .earliest = 90,
+                                          .latest = 95,
+                                          .grant = 7,
+                                          .guard = 1000,
+                                          .guard_tick_ns = 1000000,
+                                          .guard_shift = 2};
+            firn__verdict verdict;
+            firn_mark held = {0, 0};
+            assert_int_equal(
+                firn__law_reserve(&verdict, &kept, &nothing, &request, "store", &held, NULL),
+                end <= most ? FIRN_OK : FIRN_ECLOCK);
+        }
+    }
+    /* Without the length of a tick nobody knows where they begin after a loss. */
+    const firn__store_record lost = {.known = true, .current = true, .layout = SPLIT, .floor = 1};
+    const firn_request request = {.ns = "ns",
+                                  .layout = SPLIT,
+                                  .key = "8",
+                                  .count = 1,
+                                  .latest = FIRN_SLOT_MAX - 1,
+                                  .grant = 7,
+                                  .guard = 1000};
+    firn__verdict verdict;
+    firn_mark held = {0, 0};
+    assert_int_equal(firn__law_reserve(&verdict, &kept, &nothing, &request, "store", &held, NULL),
+                     FIRN_OK);
+    assert_int_equal(firn__law_reserve(&verdict, &lost, &nothing, &request, "store", &held, NULL),
+                     FIRN_EBUSY);
+    assert_int_equal(held.high, FIRN_SLOT_MAX);
+}
+
 /* ---- one rule at a time ---------------------------------------------------------------------- */
 
 static void what_a_handle_remembers(void **state) {
@@ -577,6 +716,20 @@ static void what_a_refusal_of_another_layout_says(void **state) {
          "namespace a has reach=10min, not reach=15s: set reach=10min"},
         {"x", "claim=0..9 x" FIRN__LONG_REACH,
          "namespace a has reach=15s, not reach=10min: leave reach out"},
+        {SPLIT, "x",
+         "namespace a has reserve_claim=8..9 reach=1h, not reach=15s: set reserve_claim=8..9 "
+         "reach=1h"},
+        {"x", "claim=0..9 " SPLIT,
+         "namespace a has reach=15s, not reserve_claim=8..9 reach=1h: leave reserve_claim and "
+         "reach out"},
+        {SPLIT, "x reserve_claim=7..9 reach=1h",
+         "namespace a has reserve_claim=8..9 reach=1h, not reserve_claim=7..9 reach=1h: set "
+         "reserve_claim=8..9 reach=1h"},
+        {SPLIT, "x reach=1h",
+         "namespace a has reserve_claim=8..9 reach=1h, not reach=1h: set reserve_claim=8..9 "
+         "reach=1h"},
+        {"x reach=1h", SPLIT,
+         "namespace a has reach=1h, not reserve_claim=8..9 reach=1h: leave reserve_claim out"},
         {"x", "xy" FIRN__LONG_REACH, /* the fields differ, too */
          "namespace a has layout 'x', not 'xy reach=10min': use another ns= for this one"},
         {"claim=00..9 x", "x", /* firn writes no such nodes, so this is a layout */
@@ -915,6 +1068,9 @@ int main(int count, char **arguments) {
         cmocka_unit_test(what_a_refused_relabel_says),
         cmocka_unit_test(no_reservation_ends_after_its_guard),
         cmocka_unit_test(an_absent_namespace_gets_the_longest_guard),
+        cmocka_unit_test(nodes_of_reserves_are_those_of_the_layout),
+        cmocka_unit_test(after_a_loss_nodes_of_reserves_wait_longer),
+        cmocka_unit_test(only_nodes_of_reserves_have_the_long_reach),
         cmocka_unit_test(the_law_keeps_its_promises),
     };
     struct CMUnitTest tests[LENGTH(pure) + ENGINES];

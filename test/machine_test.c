@@ -31,8 +31,16 @@ FILE *__wrap_fopen64(const char *path, const char *how) {
                                   : __real_fopen64(is_id && empty_id ? "/dev/null" : path, how);
 }
 
+/* The store of this world is a memory store after methods that fail; with `of_program`, any. */
+static bool of_program;
+bool __real_firn__store_has_law(const firn_store *store);
+bool __wrap_firn__store_has_law(const firn_store *store);
+bool __wrap_firn__store_has_law(const firn_store *store) {
+    return !of_program || __real_firn__store_has_law(store);
+}
+
 static int begin_machines(void **state) {
-    no_machine_id = empty_id = false;
+    no_machine_id = empty_id = of_program = false;
     return begin_world(state);
 }
 
@@ -1648,6 +1656,227 @@ static void a_namespace_with_another_reach_closes_the_reserve(void **state) {
     firn_store_close(before);
 }
 
+/* ---- nodes of reserves ----------------------------------------------------------------------- */
+
+#define SPLIT "reserve_claim=8..15" /* of 16 */
+#define OTHER "ns=r reach=1h unsafe=1 max_wait=0 " SPLIT
+
+static void reserves_claim_their_nodes_and_others_the_rest(void **state) {
+    (void)state;
+    firn_gen *gen[8];
+    firn_error error = {0};
+    for (int i = 0; i < 8; i += 2) {
+        char path[500];
+        snprintf(path, sizeof path, "%s%d", file, i);
+        gen[i] = process_of(path, SPLIT " reserve_nodes=1");
+        gen[i + 1] = opened(LAYOUT, OTHER);
+        takes(gen[i]);
+        takes(gen[i + 1]);
+        assert_in_range(node_of(gen[i]), 8, 15);
+        assert_in_range(node_of(gen[i + 1]), 0, 7);
+    }
+    for (int i = 0; i < 3; i++) { /* three more, and the last one is history's */
+        firn_gen *more = opened(LAYOUT, OTHER);
+        takes(more);
+        kill_process(more);
+    }
+    firn_gen *none = NULL;
+    assert_int_equal(try_open(&none, LAYOUT, OTHER, false, &error), FIRN_EBUSY);
+    assert_non_null(strstr(error.text, "no node of r from 0..7 is free"));
+    firn_id id;
+    const firn_time past = time_after(present(&world.clock), -DAY);
+    assert_int_equal(firn_at(gen[0], &past, &id, 1, NULL), FIRN_OK);
+    assert_in_range(id.low >> 2 & 15, 0, 7);
+    nothing_twice();
+    for (int i = 0; i < 8; i++) {
+        closed(gen[i]);
+    }
+}
+
+/* More processes than the reserve has nodes. */
+static void a_process_beyond_the_reserve_has_another_node(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, SPLIT " reserve_nodes=1"),
+             *more = process_of(file, SPLIT " reserve_nodes=1");
+    takes(gen);
+    takes(more);
+    assert_in_range(node_of(gen), 8, 15);
+    assert_in_range(node_of(more), 0, 7);
+    assert_int_equal(run_for(more, MINUTE, SECOND), 60);
+    assert_in_range(node_of(more), 0, 7);
+    kill_process(gen);
+    away = true; /* then it moves to the node that is free */
+    int failed = 0;
+    for (int s = 0; s < 60; s++) {
+        failed += take(more, NULL) != FIRN_OK;
+        pass(&world.clock, SECOND);
+    }
+    assert_in_range(failed, 0, 1);
+    assert_in_range(node_of(more), 8, 15);
+    nothing_twice();
+    kill_process(more);
+}
+
+static void a_process_without_the_nodes_of_reserves_is_refused(void **state) {
+    static const char *const other[] = {"ns=r unsafe=1 max_wait=0",
+                                        "ns=r reach=1h unsafe=1 max_wait=0",
+                                        "ns=r reach=10min unsafe=1 max_wait=0",
+                                        "ns=r reach=1h reserve_claim=9..15 unsafe=1 max_wait=0"};
+    (void)state;
+    firn_gen *gen = opened(LAYOUT, OTHER);
+    takes(gen);
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        refused(LAYOUT, other[i], FIRN_ENAMESPACE, "set reserve_claim=8..15 reach=1h");
+    }
+    closed(gen);
+    gen = opened(LAYOUT, "ns=s reach=1h unsafe=1 max_wait=0");
+    takes(gen);
+    refused(LAYOUT, "ns=s reach=1h unsafe=1 max_wait=0 " SPLIT, FIRN_ENAMESPACE,
+            "leave reserve_claim out");
+    closed(gen);
+}
+
+static void nodes_of_reserves_are_one_end_of_the_nodes(void **state) {
+    (void)state;
+    refused(LAYOUT, "ns=a reserve_claim=8..15", FIRN_EUSAGE, "set reach=1h too");
+    refused(LAYOUT, "ns=a reserve_claim=8..15 reach=10min", FIRN_EUSAGE, "set reach=1h too");
+    refused(LAYOUT, "ns=a reach=1h reserve_claim=8", FIRN_EUSAGE, "not a range of nodes");
+    refused(LAYOUT, "ns=a reach=1h reserve_claim=8..15x", FIRN_EUSAGE, "not a range of nodes");
+    refused(LAYOUT, "ns=a reach=1h reserve_claim=8..16", FIRN_ERANGE, "one end of the nodes 0..15");
+    refused(LAYOUT, "ns=a reach=1h reserve_claim=8..14", FIRN_ERANGE, "or end at 15");
+    refused(LAYOUT, "ns=a reach=1h reserve_claim=0..15", FIRN_ERANGE, "leave nodes for others");
+    refused("uuid7", "reserve_claim=8..15", FIRN_EUSAGE, "leave it out");
+    refused(LAYOUT, OTHER " window=15s", FIRN_ERANGE, "together are above 14s");
+    refused("snowflake", "ns=b reach=1h reserve=1h reserve_claim=992..1023 datacenter=1 unsafe=1",
+            FIRN_EUSAGE, "leave reserve out, or other fields");
+    closed(opened(LAYOUT, "ns=a reach=1h reserve_claim=0..7 unsafe=1"));
+    of_program = true;
+    refused(LAYOUT, OTHER, FIRN_EUSAGE, "is a program's");
+}
+
+/* A copy of the store's file that is put back later. */
+static firn_store *restarted(firn_store *store, const char *from, const char *to) {
+    char command[1400];
+    firn_store_close(store);
+    snprintf(command, sizeof command, "cp '%s' '%s'", from, to);
+    assert_int_equal(system(command), 0);
+    return store_at(url);
+}
+
+static size_t rights_of(firn_gen *gen) {
+    firn__machine_list list;
+    size_t open = 0;
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    for (size_t i = 0; i < list.count; i++) {
+        open += list.node[i].right.state == FIRN__RIGHT_OPEN;
+    }
+    return open;
+}
+
+/* Opens the generator, unless it is, and takes an ID. */
+static bool tries(firn_gen **gen, const char *path) {
+    const int code = *gen != NULL   ? FIRN_OK
+                     : path != NULL ? try_process(gen, path, SPLIT " reserve_nodes=1", NULL)
+                                    : try_open(gen, LAYOUT, OTHER, false, NULL);
+    return code == FIRN_OK && take(*gen, NULL) == FIRN_OK;
+}
+
+/* The store loses five minutes. A machine continues from its reserve, and then with other nodes. A
+ * machine whose reserve is empty, and a process that has none, wait for the short reach and get
+ * other nodes. No node of reserves is granted before the long reach is over. */
+static void a_loss_stops_other_nodes_for_the_short_reach_only(void **state) {
+    (void)state;
+    char copy[500], second[500];
+    firn_store *usual = world.store, *store = store_at(url);
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    snprintf(second, sizeof second, "%s/second.db", folder);
+    world.store = store;
+    firn_gen *gen = process_of(file, SPLIT " reserve_nodes=1"), *other = opened(LAYOUT, OTHER);
+    takes(gen);
+    takes(other);
+    kill_process(gen);
+    kill_process(other);
+    world.store = store = restarted(store, url + strlen("sqlite:"), copy);
+    pass(&world.clock, 20 * SECOND);
+    gen = process_of(file, SPLIT " reserve_nodes=1");
+    other = opened(LAYOUT, OTHER);
+    for (int s = 0; s < 300; s += 4) {
+        takes(gen);
+        takes(other);
+        pass(&world.clock, 4 * SECOND);
+    }
+    const uint64_t node = node_of(gen);
+    assert_in_range(node, 8, 15);
+    kill_process(gen);
+    kill_process(other);
+    world.store = store = restarted(store, copy, url + strlen("sqlite:"));
+    pass(&world.clock, 11 * SECOND); /* the windows are over */
+
+    firn_gen *fresh = NULL;
+    gen = other = NULL;
+    int waited[3] = {0, 0, 0}, failed = 0, moved = 0;
+    for (int s = 0; s < 3900; s += 6) {
+        const bool goes_on = tries(&gen, file);
+        waited[0] += !goes_on && failed == 0 && s < 3000;
+        failed += !goes_on && s >= 3000;
+        waited[1] += !tries(&other, NULL);
+        waited[2] += !tries(&fresh, second);
+        if (s < 3000) {
+            assert_int_equal(node_of(gen), node);
+        }
+        moved += s < 3612 && node_of(gen) < 8;
+        if (s < 3612) {
+            assert_true(fresh == NULL || (rights_of(fresh) == 0 && node_of(fresh) < 8));
+            assert_true(other == NULL || node_of(other) < 8);
+        }
+        pass(&world.clock, 6 * SECOND);
+    }
+    assert_int_equal(waited[0], 0);
+    assert_in_range(waited[1], 2, 4);
+    assert_in_range(waited[2], 2, 4);
+    assert_in_range(failed, 0, 2);
+    assert_int_equal(rights_of(gen), 1); /* the guard is over */
+    assert_int_equal(rights_of(fresh), 1);
+    assert_in_range(moved, 1, 20);
+    assert_in_range(node_of(gen), 8, 15);
+    nothing_twice();
+    kill_process(gen);
+    kill_process(other);
+    kill_process(fresh);
+    firn_store_close(store);
+    world.store = usual;
+}
+
+/* A node that is given may be one of them, and then waits as they do. */
+static void a_given_node_of_reserves_waits_for_the_long_reach(void **state) {
+    const firn_relabel loss = {FIRN_ALL_NAMES, FIRN__GONE_BACK, FIRN__GONE_BACK, 0, false};
+    int64_t floor;
+    (void)state;
+    firn_store *usual = world.store, *store = store_at(url);
+    world.store = store;
+    firn_gen *gen = opened(LAYOUT, OTHER);
+    takes(gen);
+    kill_process(gen);
+    assert_int_equal(firn_store_relabel(store, &loss, &floor, NULL), FIRN_OK);
+    firn_gen *given[2] = {NULL, NULL};
+    int waited[2] = {0, 0};
+    for (int step = 0; step < 20; step++) {
+        for (int i = 0; i < 2; i++) {
+            const char *keys = i == 0 ? OTHER " node=3" : OTHER " node=9";
+            waited[i] +=
+                given[i] == NULL && try_open(&given[i], LAYOUT, keys, false, NULL) != FIRN_OK;
+        }
+        pass(&world.clock, (step == 6 ? 3560 : 5) * SECOND); /* to 3590 s, 26 s before the end */
+    }
+    assert_in_range(waited[0], 3, 4);
+    assert_in_range(waited[1], 7 + 5, 7 + 6);
+    for (int i = 0; i < 2; i++) {
+        kill_process(given[i]);
+    }
+    firn_store_close(store);
+    world.store = usual;
+}
+
 /* ---- give back ------------------------------------------------------------------------------- */
 
 static int64_t shared_mark;
@@ -3181,6 +3410,12 @@ int main(int count, char **words) {
         TEST(a_damaged_note_is_no_right),
         TEST(a_damaged_note_is_no_refill),
         TEST(a_loss_of_the_file_is_counted),
+        TEST(reserves_claim_their_nodes_and_others_the_rest),
+        TEST(a_process_beyond_the_reserve_has_another_node),
+        TEST(a_process_without_the_nodes_of_reserves_is_refused),
+        TEST(nodes_of_reserves_are_one_end_of_the_nodes),
+        TEST(a_loss_stops_other_nodes_for_the_short_reach_only),
+        TEST(a_given_node_of_reserves_waits_for_the_long_reach),
     };
     if (count > 1) {
         cmocka_set_test_filter(words[1]);

@@ -86,6 +86,8 @@ export interface Keys {
   reserve_path?: string
   /** how many nodes the reserve holds, for all processes of the machine that share its file: two for each, so that a process that restarts does not wait for its old window */
   reserve_nodes?: number | bigint
+  /** with reach=1h: the nodes that reserves of machines claim, as 900..1023, at one end of the nodes, fixed by the first generator of the namespace: only these have reach=1h, and a loss of the store stops all others for 15s only */
+  reserve_claim?: string
   /** 1 uses a reserve whose file was moved or copied while the store is away: nothing else may use its slots */
   reserve_trust?: boolean
   /** window: slots are reserved ahead; online: each call reserves what it needs */

@@ -33,10 +33,11 @@ typedef struct guarded_node {
     int guard_s;
 } guarded_node;
 
-/* A namespace whose claims are confined. */
+/* A namespace whose claims are confined, for generators or for reserves. */
 typedef struct confined_node {
     char ns[FIRN_NS_SIZE];
-    firn__claims claims;
+    bool confines, splits;
+    firn__claims claims, reserves;
 } confined_node;
 
 typedef struct node_listing {
@@ -100,7 +101,10 @@ static void keep_claims(node_listing *list, const firn_holding *holding) {
         return;
     }
     const char *open = closing_layout(holding->layout);
-    if (firn__confined_read(open, &confined->claims) != open) {
+    size_t unused;
+    confined->confines = firn__confined_read(open, &confined->claims) != open;
+    confined->splits = firn__confined_reserves(open, &confined->reserves, &unused);
+    if (confined->confines || confined->splits) {
         snprintf(confined->ns, sizeof confined->ns, "%s", holding->ns);
         list->confined_count++;
     }
@@ -255,10 +259,18 @@ static void put_floors(session *s, const node_listing *list) {
 static void put_claims(session *s, const node_listing *list) {
     for (size_t i = 0; i < list->confined_count && s->option[OPTION_JSON] == NULL; i++) {
         const confined_node *confined = &list->confined[i];
-        output_print(&s->out,
-                     "generators of %s claim nodes %" PRIu64 " to %" PRIu64
-                     " only (firn nodes claim)\n",
-                     confined->ns, confined->claims.first, confined->claims.last);
+        if (confined->splits) {
+            output_print(&s->out,
+                         "only reserves of machines claim nodes %" PRIu64 " to %" PRIu64
+                         " of %s, whose guard after a loss is 1 h longer (reserve_claim=)\n",
+                         confined->reserves.first, confined->reserves.last, confined->ns);
+        }
+        if (confined->confines) {
+            output_print(&s->out,
+                         "generators of %s claim nodes %" PRIu64 " to %" PRIu64
+                         " only (firn nodes claim)\n",
+                         confined->ns, confined->claims.first, confined->claims.last);
+        }
     }
 }
 

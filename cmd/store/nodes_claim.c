@@ -16,7 +16,8 @@
 typedef struct claim_target {
     const char *ns;
     firn__claims claims; /* the new ones */
-    bool found;
+    bool found, splits;
+    firn__claims reserves; /* with `splits`: nodes that only reserves of machines claim */
     char layout[FIRN_LAYOUT_SIZE];
     size_t outside; /* nodes that are reserved now, and that nobody claims any more */
     int64_t until;  /* the latest of their marks */
@@ -28,8 +29,8 @@ typedef struct claim_target {
 static void see_node(claim_target *target, const firn_holding *holding, const firn_scheme *scheme) {
     const int64_t high = holding->mark.high, end = mark_layout_end(scheme);
     uint64_t node, tick;
-    if (!number_whole(&node, holding->key) ||
-        (node >= target->claims.first && node <= target->claims.last)) {
+    if (!number_whole(&node, holding->key) || firn__claims_have(&target->claims, node) ||
+        (target->splits && firn__claims_have(&target->reserves, node))) {
         return;
     }
     if (high > end) {
@@ -50,6 +51,8 @@ static int see_holding(void *context, const firn_holding *holding) {
     }
     target->found = true;
     snprintf(target->layout, sizeof target->layout, "%s", holding->layout);
+    size_t unused;
+    target->splits = firn__confined_reserves(target->layout, &target->reserves, &unused);
     if (mark_is_timed(&scheme, target->ns, target->layout)) {
         see_node(target, holding, &scheme);
     }
@@ -65,18 +68,6 @@ static int look(session *s, firn_store *store, claim_target *target) {
     target->now = mark_now();
     return firn_store_list(store, NULL, see_holding, target, &error) == FIRN_OK ? STATUS_DONE
                                                                                 : fail(s, &error);
-}
-
-/* "0..899" */
-static bool read_claims(firn__claims *claims, const char *text) {
-    char first[24];
-    const char *dots = strstr(text, "..");
-    if (dots == NULL || (size_t)(dots - text) >= sizeof first) {
-        return false;
-    }
-    snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
-    return number_whole(&claims->first, first) && number_whole(&claims->last, dots + 2) &&
-           claims->first <= claims->last;
 }
 
 /* *whole: the numbers are all nodes of the layout. */
@@ -102,6 +93,14 @@ static int check(session *s, const claim_target *target, bool *whole) {
     const uint32_t bits = mark_node_bits(&scheme);
     const uint64_t most = bits > 63 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     *whole = target->claims.first == 0 && target->claims.last == most;
+    if (target->splits && !*whole && target->claims.first <= target->reserves.last &&
+        target->claims.last >= target->reserves.first) {
+        char reserves[FIRN__CLAIMS_SIZE];
+        return fail_as(s, FIRN_ERANGE,
+                       "nodes %s of %.60s are claimed by reserves of machines only: choose other "
+                       "nodes",
+                       firn__confined_write(reserves, &target->reserves), target->ns);
+    }
     return target->claims.last <= most ? STATUS_DONE
                                        : fail_as(s, FIRN_ERANGE,
                                                  "node %" PRIu64 " is out of range (0 to %" PRIu64
@@ -172,7 +171,8 @@ static void tell_claims(session *s, const claim_target *target, bool whole) {
         return;
     }
     if (whole) {
-        output_print(&s->out, "generators of %s claim every node\n", target->ns);
+        output_print(&s->out, "generators of %s claim every node%s\n", target->ns,
+                     target->splits ? " outside of reserve_claim" : "");
         return;
     }
     output_print(&s->out, "generators of %s claim nodes %" PRIu64 " to %" PRIu64 " only\n",
@@ -189,7 +189,8 @@ static void tell_claims(session *s, const claim_target *target, bool whole) {
 int nodes_claim(session *s, firn_store *store) {
     claim_target target = {.ns = s->operands[1]};
     bool whole = false;
-    if (!read_claims(&target.claims, s->operands[2])) {
+    const char *rest = s->operands[2];
+    if (!firn__claims_read(&target.claims, &rest) || *rest != '\0') {
         return fail_usage(s,
                           "'%.40s' is not a range of nodes: write the first and the last, as "
                           "0..899",

@@ -449,7 +449,8 @@ typedef struct firn_request {
     uint64_t grant;           /* random, new for each request; the same when it is sent again */
     const char *note;         /* who holds the slots, for users */
     int64_t guard; /* the slot 15 s after the store's clock, 615 s with reach=10min, or 3615 s with
-                    * reach=1h: a store that was replaced, or has lost reservations, grants none
+                    * reach=1h (15 s with reserve_claim=, and a store of firn's adds an hour for the
+                    * nodes of reserves): a store that was replaced, or has lost reservations, grants none
                     * before it; 0: no slot (integers, back-dated IDs) */
     int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME) */
     uint64_t guard_tick_ns; /* length of a tick: the store adds the time since then; 0: nothing */

@@ -59,6 +59,7 @@ class _Keys(TypedDict, total=False):
     reserve: Optional[str]
     reserve_path: Optional[str]
     reserve_nodes: Optional[int]
+    reserve_claim: Optional[str]
     reserve_trust: Optional[bool]
     mode: Optional[Literal["window", "online"]]
     history: Optional[Literal["common", "job"]]
