@@ -355,7 +355,7 @@ split="ns=split reach=1h reserve_claim=900..1023"
 # shellcheck disable=SC2086 # settings
 {
     matches "a namespace with nodes of reserves" '[0-9]+' new snowflake $split --store "$db" "$unsafe"
-    refuses "every process must set them" 1 "namespace split has reserve_claim=900..1023 reach=1h, not reach=1h: set reserve_claim" new snowflake ns=split reach=1h --store "$db" "$unsafe"
+    refuses "every process must set them" 2 "namespace split has reserve_claim=900..1023 reach=1h, not reach=1h: set reserve_claim" new snowflake ns=split reach=1h --store "$db" "$unsafe"
 }
 says_split() { "$FIRN" nodes --store "$db" "$unsafe" ns=split | grep 'only reserves'; }
 same "they are listed" "only reserves of machines claim nodes 900 to 1023 of split, whose guard after a loss is 1 h longer (reserve_claim=)" "$(says_split)"
