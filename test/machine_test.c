@@ -1614,7 +1614,7 @@ static void a_store_that_does_not_answer_is_left_alone(void **state) {
 }
 
 /* Of the system's clock only: a test's clock does not say when the pause is over. */
-static void a_call_without_an_answer_is_a_pause(void **state) {
+static void a_store_without_an_answer_is_a_pause(void **state) {
     (void)state;
     static const int codes[] = {FIRN_ESTORE, FIRN_EBUSY, FIRN_EUNKNOWN, FIRN_OK};
     firn_gen *gen = process();
@@ -3370,7 +3370,7 @@ int main(int count, char **words) {
         TEST(rights_that_are_over_stop_nobody),
         TEST(a_clock_that_is_corrected_after_a_boot_is_believed),
         TEST(a_store_that_does_not_answer_is_left_alone),
-        TEST(a_call_without_an_answer_is_a_pause),
+        TEST(a_store_without_an_answer_is_a_pause),
         TEST(a_reserve_is_given_back),
         TEST(without_its_store_nothing_is_given_back),
         TEST(a_pending_refill_is_not_given_back),
