@@ -756,6 +756,35 @@ static void a_copy_sees_no_loss_in_a_give_back(void **state) {
     firn_store_close(shared);
 }
 
+/* The same of a copy that has nothing left: its last refill is where the store is after that. */
+static void an_empty_copy_sees_no_loss_in_a_give_back(void **state) {
+    char copy[400], keys[900];
+    firn_store *shared;
+    firn_segment *clone = NULL;
+    int64_t first;
+    (void)state;
+    firn_segment *segment = on_a_real_store(&shared);
+    const shown_stock hand = in_hand(file);
+    assert_int_equal(hand.blocks, 1);
+    assert_int_equal(firn_segment_block(segment, hand.left, &first, NULL), FIRN_OK);
+    assert_int_equal(in_hand(file).left, 0);
+    copy_file(copy, "copy.db");
+    assert_int_equal(firn_segment_block(segment, 1, &first, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s", copy);
+    assert_int_equal(firn_segment_open(&clone, "orders", keys, shared, &world.hands, NULL),
+                     FIRN_OK);
+    gets(clone);
+    drain(segment, 3000);
+    gets(segment);
+    nothing_twice();
+    forget_witness(clone);
+    forget_witness(segment);
+    ended(clone);
+    ended(segment);
+    firn_store_close(shared);
+}
+
 /* Each process has a handle, which remembers what it reserved. */
 static void a_give_back_of_another_process_is_no_loss(void **state) {
     char place[400], keys[900];
@@ -779,6 +808,26 @@ static void a_give_back_of_another_process_is_no_loss(void **state) {
     ended(segment);
     firn_store_close(theirs);
     firn_store_close(shared);
+}
+
+/* The record had come as far as the older one: only the drop is between them. */
+static void a_file_from_before_a_give_back_issues_nothing(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = worked();
+    copy_file(copy, "older.db");
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    kill_integers(segment);
+    firn_segment *plain = open_segment("step=5000 adapt=0", FIRN_OK, "");
+    assert_int_equal(drain(plain, 5000), 5000); /* what was given back */
+    put_back(copy);
+    away = true;
+    segment = integers();
+    gets_none(segment, FIRN_ESTORE, "has too few integers left");
+    away = false;
+    nothing_twice();
+    ended(plain);
+    ended(segment);
 }
 
 /* An older copy from before several drops is used again after one of its blocks is lost. */
@@ -1203,7 +1252,9 @@ int main(int count, char **words) {
         TEST(a_witness_is_of_those_who_may_write_the_file),
         TEST(a_mark_below_the_reserve_is_a_loss),
         TEST(a_copy_sees_no_loss_in_a_give_back),
+        TEST(an_empty_copy_sees_no_loss_in_a_give_back),
         TEST(a_give_back_of_another_process_is_no_loss),
+        TEST(a_file_from_before_a_give_back_issues_nothing),
         TEST(a_file_from_before_drops_is_soon_used_again),
         TEST(a_store_that_cannot_declare_it_repeats_nothing_here),
         TEST(an_idle_process_sees_no_loss_in_a_give_back),
