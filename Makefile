@@ -172,7 +172,7 @@ torture-clones: everything
 # Four languages on one store: ten million IDs.
 together: test-build
 	TOGETHER=10000000 BUILD=$(BUILD) test/run-all binding_together
-# A million seeds of the simulation: some ten minutes of one core.
+# A million seeds of the simulation: 20 minutes of one quiet core.
 simulate: test-build
 	$(BUILD)/sim/firn_sim --seeds 1..1000000 --jobs $(JOBS)
 # Each branch, comparison and bound of the core changed: do the tests see it? Hours; goes on where it was interrupted.

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <firn/firn.h>
+#include <netdb.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,33 @@ __attribute__((unused)) static void lie_driven(const firn_driver *driver, void *
 #define module_link_resolve(link, host, port, deadline_ms, why)                                    \
     ((void)(link), (void)(host), (void)(deadline_ms), (void)(*(why) = "no names here"),            \
      (struct addrinfo *)NULL)
-#define module_sleep_randomly(round) ((void)(round))
+__attribute__((unused)) static struct addrinfo *lie_find(firn_error *error) {
+    (void)module_fail(error, FIRN_ESTORE, "there are no names here: use none");
+    return NULL;
+}
+#define module_link_find(link, host, port, deadline_ms, error)                                     \
+    ((void)(link), (void)(host), (void)(deadline_ms), lie_find(error))
+
+/* Also as a driver's method. */
+__attribute__((unused)) static void lie_wait(int round) {
+    (void)round;
+}
+#define module_sleep_randomly lie_wait
+
+/* In place of libc's: a harness that sleeps or asks a name server tries few inputs. */
+int nanosleep(const struct timespec *nap, struct timespec *rest) {
+    (void)nap;
+    (void)rest;
+    abort();
+}
+
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+                struct addrinfo **found) {
+    (void)name;
+    (void)service;
+    (void)hints;
+    (void)found;
+    abort();
+}
 
 #endif

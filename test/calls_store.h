@@ -16,8 +16,6 @@
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-/* ---- one run -------------------------------------------------------------------------------- */
-
 typedef struct calls_scenario {
     const char *title;
     const char
@@ -116,6 +114,7 @@ static int calls_judge(int code, const firn_error *error) {
         return code;
     }
     calls_last = *error;
+    calls_failed = true;
     if (error->code != code || strcmp(firn_errname(code), firn_errname(1)) == 0) {
         calls_broken("the code is not that of the error: ", error->text);
     }
@@ -256,6 +255,7 @@ struct report {
     uint64_t place;
     const char *name;
     int answers;
+    bool failed;
 };
 
 static void one_call_fails(void *context) {
@@ -276,7 +276,7 @@ static void one_call_fails(void *context) {
         sprintf(number, "%d%.99s", calls_number, rest);
     }
     strcat(patient, strchr(patient, '?') == NULL ? "?" : "&");
-    snprintf(url, sizeof url, "%.700s%s", patient, calls_hasty);
+    snprintf(url, sizeof url, "%.700s%s", patient, calls_patiently ? calls_patient : calls_hasty);
     strcat(patient, calls_patient);
     snprintf(ns, sizeof ns, "n%d", calls_number);
     granted_end = 0;
@@ -301,13 +301,14 @@ static void one_call_fails_apart(void *context) {
         calls_running = context;
         char url[600];
         snprintf(url, sizeof url, "%s%.100s", calls_base, calls_running->url);
-        sprintf(strchr(url, '#'), "%d?%s", calls_number, calls_hasty);
+        sprintf(strchr(url, '#'), "%d?%s", calls_number,
+                calls_patiently ? calls_patient : calls_hasty);
         calls_run(url, "n");
         calls_calm();
-        const struct report report = {call_place, call_name, call_answers};
+        const struct report report = {call_place, call_name, call_answers, calls_failed};
         exit(write(ends[1], &report, sizeof report) != sizeof report);
     }
-    struct report report = {0, "nothing", 0};
+    struct report report = {0, "nothing", 0, false};
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_int_equal(read(ends[0], &report, sizeof report), sizeof report);
@@ -316,6 +317,7 @@ static void one_call_fails_apart(void *context) {
     call_place = report.place;
     call_name = report.name;
     call_answers = report.answers;
+    calls_failed = report.failed;
 }
 
 static void each_call_fails(void **state) {

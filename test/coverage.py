@@ -10,6 +10,7 @@ excuses, a line each with its reason. What a process had run when it was killed 
 import argparse
 import concurrent.futures
 import fnmatch
+import glob
 import json
 import os
 import subprocess
@@ -26,8 +27,8 @@ AREAS = [  # name, files, goals of lines and branches in percent; a file is of t
 ]
 # Objects of other folders are the same sources with injected bugs, or tests. The core of the simulation is the same source as the
 # library's: it comes last, and counts where a line has the same branches.
-OBJECTS = ["firn_objects.dir", "firn_common.dir", "firn_command.dir", "firn_command_objects.dir", "firn_server.dir", "firn_server_objects.dir",
-           "firn_module.dir", "module_*.dir", "firn_sim_core.dir"]
+OBJECTS = ["firn_objects.dir", "firn_common.dir", "firn_command.dir", "firn_command_objects.dir", "firn_lab.dir", "firn_lab_objects.dir",
+           "firn_server.dir", "firn_server_objects.dir", "firn_module.dir", "module_*.dir", "firn_sim_core.dir"]
 
 
 def gcov(notes):
@@ -130,6 +131,10 @@ def main():
     for area, source, number, count, taken, branches, said in missing:
         if area in args.missing or source in args.missing:
             print(f"{source}:{number}: {'not run' if count == 0 else f'{taken} of {branches} branches'}: {said}")
+    compiled = {note.split(".dir/", 1)[1].removesuffix(".gcno") for note in notes}
+    for source in sorted(glob.glob("*/**/*.c", root_dir=TREE, recursive=True)):
+        if area_of(source) is not None and source not in compiled:
+            print(f"coverage.py: {source}: no object that is counted comes from this file", file=sys.stderr)
     for source, said in excuses:
         if (source, said) not in used:
             print(f"test/uncovered: {source}: no such line, or all of it is run: {said}", file=sys.stderr)

@@ -382,7 +382,6 @@ fi
 # ---- old rows and new ones ----------------------------------------------------------------------------------------
 
 rows=100000 # one each 97 s
-[ -z "${FIRN_LONG:-}" ] || rows=1000000
 set_to "firn.node = '8'"
 ask "CREATE TABLE orders (at timestamptz NOT NULL, id bigint)" \
     "INSERT INTO orders SELECT '2019-01-01'::timestamptz + n * interval '97 s' FROM generate_series(1, $rows) n" \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The server while things around it fail: test/serve/faults.py. Words name the only parts to run; FIRN_LONG=1: longer outages.
+# The server while things around it fail: test/serve/faults.py. Words name the only parts to run. With TEST_SHORT=1,
+# outages are shorter, and fewer engines are tried.
 . test/clock
 CLOCK_LIBRARY=$TMPDIR/clock.so
 PYTHONDONTWRITEBYTECODE=1

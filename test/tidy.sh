@@ -12,7 +12,7 @@ of() {
 }
 
 # Data (vectors, corpora) and files whose form is Debian's cannot carry the line; LICENSE is the licence.
-unlike=$(of '' | grep -vE '^(LICENSE|LICENSES/MIT.txt|debian/(changelog|copyright|source/format)|fuzz/corpus/.*|test/data/.*|.*\.(tsv|csv|png|svg|wasm))$' |
+unlike=$(of '' | grep -vE '^(LICENSE|LICENSES/MIT.txt|debian/(changelog|copyright|source/format)|fuzz/corpus/.*|.*\.(tsv|csv|png|svg|wasm))$' |
     tr '\n' '\0' | xargs -0 awk 'FNR == 1 { lines[FILENAME] = 0 } /SPDX-License-Identifier: MIT/ { lines[FILENAME]++ } FNR == 5 { nextfile }
         END { for (i = 1; i < ARGC; i++) if (lines[ARGV[i]] != 1) print ARGV[i] }')
 same "each file says its licence in one SPDX line at its head" "" "$unlike"
