@@ -92,15 +92,16 @@ static inline bool firn_layout_closed(const char *layout) {
 
 /* Methods return FIRN_OK, or an error that they also fill in. Which error it is matters:
  *
- * FIRN_ESTORE    nothing was carried out, and nothing will be: the store is away, locked,
- * damaged, or not believed FIRN_EUNKNOWN  of a write: it was sent, and it may be carried out,
- * now or later. The engine reads again: if the store has
- *                the grant of the request, that is the answer
- * FIRN_EFORKED   this process is a child that was made during the verb. It has sent nothing
- * since FIRN_EUSAGE    of `open`: the URL has a part that the driver does not know. Name that
- * part FIRN_ERANGE    of `open`: a number of the URL is outside its bounds FIRN_EMEMORY   out of
- * memory FIRN_ESYSTEM   the system lacks something FIRN_EBUSY     of a write that was not sent:
- * somebody who has no record here issues with the key
+ * FIRN_ESTORE    nothing was carried out, and nothing will be: the store is away, locked, damaged,
+ *                or not believed
+ * FIRN_EUNKNOWN  of a write: it was sent, and it may be carried out, now or later. The engine
+ *                reads again: if the store has the grant of the request, that is the answer
+ * FIRN_EFORKED   this process is a child that was made during the verb. It has sent nothing since
+ * FIRN_EUSAGE    of `open`: the URL has a part that the driver does not know. Name that part
+ * FIRN_ERANGE    of `open`: a number of the URL is outside its bounds
+ * FIRN_EMEMORY   out of memory
+ * FIRN_ESYSTEM   the system lacks something
+ * FIRN_EBUSY     of a write that was not sent: somebody who has no record here issues with the key
  *
  * In doubt between FIRN_ESTORE and FIRN_EUNKNOWN, a write says FIRN_EUNKNOWN. Saying FIRN_ESTORE
  * of a write that was carried out wastes slots or raises a false alarm; saying FIRN_OK of a
@@ -252,7 +253,7 @@ typedef struct firn_driver {
     int (*list)(void *self, const char *ns, firn_visit *visit, void *context, firn_error *error);
 
     /* The engine's clock, to 1 ms. NULL: the store is on the machine of its processes, whose
-     * clock is used. */
+     * clock is used. A store that several machines share needs it: a guard is computed from it. */
     int (*now)(void *self, firn_time *now, firn_error *error);
 
     /* Why the store may lose acknowledged writes, or not notice that it did: a sentence, valid
