@@ -10,11 +10,11 @@ static const uint8_t damm[10][10] = {
     {5, 8, 6, 9, 7, 2, 0, 1, 3, 4}, {8, 9, 4, 5, 3, 6, 2, 0, 1, 7}, {9, 4, 3, 8, 6, 1, 7, 2, 0, 5},
     {2, 5, 8, 1, 4, 3, 6, 7, 9, 0}};
 
-/* The value of a character: 0..9, 10..35 of a letter, or -1. */
+/* The value of a character of a template: 0..9, 10..35 of a letter, or -1. */
 static int check_value(char c) {
     return c >= '0' && c <= '9'   ? c - '0'
            : c >= 'A' && c <= 'Z' ? c - 'A' + 10
-           : c >= 'a' && c <= 'z' ? c - 'a' + 10
+           : c >= 'a'             ? c - 'a' + 10
                                   : -1;
 }
 

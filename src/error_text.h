@@ -75,15 +75,17 @@ static inline size_t firn__plan_measure(const firn__plan *plan, size_t length, v
 static inline size_t firn__plan_write(const firn__plan *plan, char *text, size_t room,
                                       va_list arguments) {
     va_list again;
+    text[0] = '\0';
     va_copy(again, arguments);
-    int written = vsnprintf(text, room, plan->format, again);
+    (void)vsnprintf(text, room, plan->format, again);
     va_end(again);
-    for (char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c < ' ' || *c == 127) {
-            *c = '?'; /* one line, with any arguments */
+    char *end = text;
+    for (; *end != '\0'; end++) {
+        if ((unsigned char)*end < ' ' || *end == 127) {
+            *end = '?'; /* one line, with any arguments */
         }
     }
-    return written > 0 && (size_t)written < room ? (size_t)written : room - 1;
+    return (size_t)(end - text);
 }
 
 #pragma GCC diagnostic pop

@@ -80,7 +80,7 @@ static void sqids_turn(char out[LETTERS], const char letters[LETTERS], size_t of
     }
 }
 
-/* Adds letters of further shuffles until the text has the length `wanted`. */
+/* Adds letters of another shuffle until the text has the length `wanted`, at most CODE_MAX. */
 static size_t sqids_encode(char out[CODE_MAX], const number_list *list, const char letters[LETTERS],
                            size_t wanted) {
     char turned[LETTERS];
@@ -100,11 +100,9 @@ static size_t sqids_encode(char out[CODE_MAX], const number_list *list, const ch
     }
     if (position < wanted) {
         out[position++] = turned[0];
-        while (position < wanted) {
-            sqids_shuffle(turned);
-            for (size_t i = 0; i < LETTERS && position < wanted; i++) {
-                out[position++] = turned[i];
-            }
+        sqids_shuffle(turned);
+        for (size_t i = 0; position < wanted; i++) {
+            out[position++] = turned[i];
         }
     }
     return position;

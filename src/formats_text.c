@@ -10,45 +10,40 @@
 static const char base36[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 static const char crockford[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
-static bool is_lower_hex(const char *text, size_t length) {
+/* How many characters are of a row of ASCII, such as 0 to 9. */
+static size_t count_letters(const char *text, size_t length, char first, char last) {
+    size_t count = 0;
     for (size_t i = 0; i < length; i++) {
-        if (!((text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f'))) {
-            return false;
-        }
+        count += text[i] >= first && text[i] <= last;
     }
-    return true;
+    return count;
+}
+
+static bool is_lower_hex(const char *text, size_t length) {
+    return count_letters(text, length, '0', '9') + count_letters(text, length, 'a', 'f') == length;
 }
 
 static bool is_zeros(const char *text, size_t length) {
-    size_t i = 0;
-    while (i < length && text[i] == '0') {
-        i++;
-    }
-    return i == length;
+    return count_letters(text, length, '0', '0') == length;
 }
 
-/* Letters and digits; sets the number of digits and of capitals. */
-static bool is_word(const char *text, size_t length, size_t *digits, size_t *capitals) {
-    *digits = *capitals = 0;
-    for (size_t i = 0; i < length; i++) {
-        const char c = text[i];
-        *digits += c >= '0' && c <= '9';
-        *capitals += c >= 'A' && c <= 'Z';
-        if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))) {
-            return false;
-        }
-    }
-    return true;
+/* The digits are known to be of the alphabet, and to make fewer than 128 bits. */
+static firn_id known_digits(const char *text, size_t length, const char *alphabet) {
+    firn_id id = {0};
+    (void)firn__read_digits(&id, alphabet, text, length);
+    return id;
+}
+
+/* 8 lower-case hex digits. */
+static uint64_t known_hex(const char *text) {
+    return known_digits(text, 8, "0123456789abcdef").low;
 }
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
 /* Seconds since 1970, zeros, random bits. */
 static bool has_seconds(firn_match *out, const char *trace) {
-    firn_id id;
-    return memcmp(trace + 8, "00000000", 8) == 0 &&
-           firn__read_digits(&id, "0123456789abcdef", trace, 8) &&
-           firn__match_ms(out, id.low * 1000, 0);
+    return memcmp(trace + 8, "00000000", 8) == 0 && firn__match_ms(out, known_hex(trace) * 1000, 0);
 }
 
 bool firn__is_datadog_trace(firn_match *out, int *bits, const firn__look *seen) {
@@ -86,14 +81,13 @@ bool firn__is_traceparent(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_upid(firn_match *out, int *bits, const firn__look *seen) {
     static const char digits[] = "234567abcdefghijklmnopqrstuvwxyz";
-    firn_id time, all;
+    firn_id all;
     const char *text = seen->text;
     if (text[4] != '_' || !firn__read_digits(&all, digits, text, 4) ||
-        !firn__read_digits(&all, digits, text + 5, 22) ||
-        !firn__read_digits(&time, digits, text + 5, 8) || text[26] != 'a') {
+        !firn__read_digits(&all, digits, text + 5, 22) || text[26] != 'a') {
         return false;
     }
-    const bool today = firn__match_ms(out, time.low << 8, 3);
+    const bool today = firn__match_ms(out, firn__get(&all, 70, 40).low << 8, 3);
     firn__match_field(out, "prefix", "%.4s", text);
     firn__match_field(out, "random", "%.13s", text + 13);
     firn__match_field(out, "version", "a");
@@ -198,7 +192,11 @@ static size_t prefix_of(const firn__look *seen, size_t least, size_t *digits, si
             return 0;
         }
     }
-    return is_word(seen->text + end, seen->length - end, digits, capitals) ? end - 1 : 0;
+    const char *rest = seen->text + end;
+    const size_t length = seen->length - end;
+    *digits = count_letters(rest, length, '0', '9');
+    *capitals = count_letters(rest, length, 'A', 'Z');
+    return *digits + *capitals + count_letters(rest, length, 'a', 'z') == length ? end - 1 : 0;
 }
 
 bool firn__is_stripe(firn_match *out, int *bits, const firn__look *seen) {
@@ -245,11 +243,8 @@ bool firn__is_prefixed(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_xray(firn_match *out, int *bits, const firn__look *seen) {
     const char *text = seen->text;
-    firn_id second;
     if (memcmp(text, "1-", 2) != 0 || text[10] != '-' || !is_lower_hex(text + 2, 8) ||
-        !is_lower_hex(text + 11, 24) ||
-        firn_parse(&second, FIRN_FORM_HEX, 32, text + 2, 8, NULL) != FIRN_OK ||
-        !firn__match_ms(out, second.low * 1000, 0)) {
+        !is_lower_hex(text + 11, 24) || !firn__match_ms(out, known_hex(text + 2) * 1000, 0)) {
         return false;
     }
     firn__match_field(out, "random", "0x%.24s", text + 11);
@@ -259,11 +254,7 @@ bool firn__is_xray(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_cloudflare_ray(firn_match *out, int *bits, const firn__look *seen) {
     const char *text = seen->text;
-    bool airport = text[16] == '-' && is_lower_hex(text, 16);
-    for (size_t i = 17; i < 20; i++) {
-        airport = airport && text[i] >= 'A' && text[i] <= 'Z';
-    }
-    if (!airport) {
+    if (text[16] != '-' || !is_lower_hex(text, 16) || count_letters(text + 17, 3, 'A', 'Z') < 3) {
         return false;
     }
     firn__match_field(out, "airport", "%.3s", text + 17);
@@ -275,7 +266,6 @@ bool firn__is_cloudflare_ray(firn_match *out, int *bits, const firn__look *seen)
 bool firn__is_nano64(firn_match *out, int *bits, const firn__look *seen) {
     const bool hyphen = seen->length == 17 && seen->text[11] == '-';
     char digits[17];
-    size_t decimals, capitals;
     firn_id id;
     snprintf(digits, sizeof digits, "%.11s%.5s", seen->text, seen->text + 11 + hyphen);
     if ((seen->length == 17 && !hyphen) ||
@@ -284,11 +274,13 @@ bool firn__is_nano64(firn_match *out, int *bits, const firn__look *seen) {
         return false;
     }
     firn__match_field(out, "random", "0x%05llx", (unsigned long long)(id.low & 0xfffff));
-    if (!hyphen) { /* rather a number if it has no letter */
-        return is_word(digits, 16, &decimals, &capitals) && decimals < 16 &&
-               firn__matched(out, bits, 4, "16 hex digits with a time from 2005 to 2045");
+    if (hyphen) {
+        return firn__matched(out, bits, 12, "the hyphen and a time from 2005 to 2045");
     }
-    return firn__matched(out, bits, 12, "the hyphen and a time from 2005 to 2045");
+    if (count_letters(digits, 16, '0', '9') == 16) {
+        return false; /* rather a number */
+    }
+    return firn__matched(out, bits, 4, "16 hex digits with a time from 2005 to 2045");
 }
 
 /* Returns byte `i` of the 15, the most significant first. */
@@ -301,10 +293,7 @@ static uint64_t byte_of(const firn_id *id, uint32_t i) {
 bool firn__is_elasticsearch(firn_match *out, int *bits, const firn__look *seen) {
     const int64_t from = 1262304000, mixed_from = 1451606400, plain_end = 1546300800,
                   end = 2208988800;
-    firn_id id;
-    if (!firn__read_digits(&id, firn__base64url, seen->text, seen->length)) {
-        return false;
-    }
+    const firn_id id = known_digits(seen->text, seen->length, firn__base64url);
     const uint64_t ms = byte_of(&id, 5) << 40 | byte_of(&id, 4) << 32 | byte_of(&id, 3) << 24 |
                         byte_of(&id, 2) << 16 | byte_of(&id, 12) << 8 | byte_of(&id, 14);
     const bool mixed =
@@ -323,24 +312,21 @@ bool firn__is_elasticsearch(firn_match *out, int *bits, const firn__look *seen) 
 }
 
 bool firn__is_short_puid(firn_match *out, int *bits, const firn__look *seen) {
-    size_t digits, capitals;
-    firn_id ns, node;
-    if (seen->length == 13 || !is_word(seen->text, 12, &digits, &capitals) || digits == 0 ||
-        digits == 12 || !firn__read_digits(&ns, base36, seen->text, 12) ||
-        !firn__match_ms(out, ns.low / 1000000, 9)) {
+    const size_t digits = count_letters(seen->text, 12, '0', '9');
+    const uint64_t ns = known_digits(seen->text, 12, base36).low;
+    if (seen->length == 13 || digits == 0 || digits == 12 ||
+        !firn__match_ms(out, ns / 1000000, 9)) {
         return false;
     }
-    out->time.ns = (int32_t)(ns.low % 1000000000);
-    if (seen->length == 14 && firn__read_digits(&node, base36, seen->text + 12, 2)) {
-        firn__match_number(out, "node", node.low);
+    out->time.ns = (int32_t)(ns % 1000000000);
+    if (seen->length == 14) {
+        firn__match_number(out, "node", known_digits(seen->text + 12, 2, base36).low);
     }
     return firn__matched(out, bits, 2, "a time in ns from 2005 to 2045");
 }
 
 bool firn__is_ksuid_hex(firn_match *out, int *bits, const firn__look *seen) {
-    firn_id second;
-    if (firn_parse(&second, FIRN_FORM_HEX, 32, seen->text, 8, NULL) != FIRN_OK ||
-        !firn__match_ms(out, (second.low + 1400000000) * 1000, 0)) {
+    if (!firn__match_ms(out, (known_hex(seen->text) + 1400000000) * 1000, 0)) {
         return false;
     }
     firn__match_field(out, "random", "0x%.32s", seen->text + 8);
@@ -368,28 +354,25 @@ bool firn__is_julid(firn_match *out, int *bits, const firn__look *seen) {
 
 /* The package writes the process before the machine, its manual the other way round. */
 bool firn__is_puid(firn_match *out, int *bits, const firn__look *seen) {
-    firn_id ms, pid, ns;
     const char *text = seen->text;
-    if (!firn__read_digits(&ms, base36, text, 8) || !firn__read_digits(&pid, base36, text + 8, 4) ||
-        !firn__read_digits(&ns, base36, text + 18, 6) || !is_lower_hex(text + 12, 6) ||
-        ns.low >= 1000000000 || !firn__match_ms(out, ms.low, 3)) {
+    const uint64_t ns = known_digits(text + 18, 6, base36).low;
+    if (!is_lower_hex(text + 12, 6) || ns >= 1000000000 ||
+        !firn__match_ms(out, known_digits(text, 8, base36).low, 3)) {
         return false;
     }
-    firn__match_number(out, "process", pid.low);
+    firn__match_number(out, "process", known_digits(text + 8, 4, base36).low);
     firn__match_field(out, "machine", "%.6s", text + 12);
-    firn__match_number(out, "ns", ns.low);
+    firn__match_number(out, "ns", ns);
     return firn__matched(out, bits, 9,
                          "a time from 2005 to 2045, hex digits of a machine and ns below 10^9");
 }
 
 bool firn__is_cuid1(firn_match *out, int *bits, const firn__look *seen) {
-    firn_id ms, counter;
     const char *text = seen->text;
-    if (text[0] != 'c' || !firn__read_digits(&ms, base36, text + 1, 8) ||
-        !firn__read_digits(&counter, base36, text + 9, 4) || !firn__match_ms(out, ms.low, 3)) {
+    if (text[0] != 'c' || !firn__match_ms(out, known_digits(text + 1, 8, base36).low, 3)) {
         return false;
     }
-    firn__match_number(out, "counter", counter.low);
+    firn__match_number(out, "counter", known_digits(text + 9, 4, base36).low);
     firn__match_field(out, "fingerprint", "%.4s", text + 13);
     firn__match_field(out, "random", "%.8s", text + 17);
     return firn__matched(out, bits, 6, "the c and a time from 2005 to 2045");
@@ -397,12 +380,11 @@ bool firn__is_cuid1(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_instagram_code(firn_match *out, int *bits, const firn__look *seen) {
     const firn_scheme *scheme = firn_scheme_find("instagram");
-    firn_id id;
-    if (!firn__read_digits(&id, firn__base64url, seen->text, seen->length) || id.high != 0 ||
-        !firn__match_ms(out,
-                        (id.low >> 23) + (uint64_t)scheme->epoch.sec * 1000 +
-                            (uint64_t)scheme->epoch.ns / 1000000,
-                        3)) {
+    const firn_id id = known_digits(seen->text, seen->length, firn__base64url);
+    if (id.high != 0 || !firn__match_ms(out,
+                                        (id.low >> 23) + (uint64_t)scheme->epoch.sec * 1000 +
+                                            (uint64_t)scheme->epoch.ns / 1000000,
+                                        3)) {
         return false;
     }
     firn__match_number(out, "id", id.low);
@@ -413,10 +395,11 @@ bool firn__is_instagram_code(firn_match *out, int *bits, const firn__look *seen)
 }
 
 bool firn__is_cuid2(firn_match *out, int *bits, const firn__look *seen) {
-    size_t digits, capitals;
-    return seen->text[0] >= 'a' && is_word(seen->text, seen->length, &digits, &capitals) &&
-           digits > 0 && digits < seen->length - 1 &&
-           firn__matched(out, bits, 0, "24 lower-case letters and digits, a letter first");
+    const size_t digits = count_letters(seen->text, seen->length, '0', '9');
+    if (seen->text[0] < 'a' || digits == 0 || digits == seen->length - 1) {
+        return false;
+    }
+    return firn__matched(out, bits, 0, "24 lower-case letters and digits, a letter first");
 }
 
 bool firn__is_nuid(firn_match *out, int *bits, const firn__look *seen) {
@@ -489,10 +472,10 @@ bool firn__is_linkedin(firn_match *out, int *bits, const firn__look *seen) {
 
 bool firn__is_tiktok(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    if (!read_u64(&number, seen) || number >> 32 < 1388534400 || number >> 63 != 0 ||
-        !firn__match_ms(out, (number >> 32) * 1000, 0)) {
+    if (!read_u64(&number, seen) || number >> 32 < 1388534400 || number >> 63 != 0) {
         return false;
     }
+    (void)firn__match_ms(out, (number >> 32) * 1000, 0);
     firn__match_number(out, "low", number & UINT32_MAX);
     return firn__matched(out, bits, 1, "a time from 2014 to 2038 in the high 32 bits");
 }
@@ -566,8 +549,10 @@ static bool add_snowid(firn_match *out, uint64_t number) {
 
 bool firn__is_snowid(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    return read_u64(&number, seen) && add_snowid(out, number) &&
-           firn__matched(out, bits, 1, "a time from 2024 to 2045 from bit 22 up");
+    if (!read_u64(&number, seen) || !add_snowid(out, number)) {
+        return false;
+    }
+    return firn__matched(out, bits, 1, "a time from 2024 to 2045 from bit 22 up");
 }
 
 static bool add_frostflake(firn_match *out, uint64_t number) {
@@ -581,21 +566,18 @@ static bool add_frostflake(firn_match *out, uint64_t number) {
 
 bool firn__is_frostflake(firn_match *out, int *bits, const firn__look *seen) {
     uint64_t number;
-    return read_u64(&number, seen) && add_frostflake(out, number) &&
-           firn__matched(out, bits, 1, "a time from 2015 to 2045 in the high 32 bits");
+    if (!read_u64(&number, seen) || !add_frostflake(out, number)) {
+        return false;
+    }
+    return firn__matched(out, bits, 1, "a time from 2015 to 2045 in the high 32 bits");
 }
 
 /* 64 bits in letters of both cases, as digits of a great base nearly always have. */
 static bool read_letters(uint64_t *number, const firn__look *seen, const char *alphabet) {
-    size_t digits, capitals;
-    firn_id id;
-    if (!is_word(seen->text, seen->length, &digits, &capitals) || capitals == 0 ||
-        digits + capitals == seen->length ||
-        !firn__read_digits(&id, alphabet, seen->text, seen->length) || id.high != 0) {
-        return false;
-    }
+    const firn_id id = known_digits(seen->text, seen->length, alphabet);
     *number = id.low;
-    return true;
+    return count_letters(seen->text, seen->length, 'A', 'Z') > 0 &&
+           count_letters(seen->text, seen->length, 'a', 'z') > 0 && id.high == 0;
 }
 
 bool firn__is_snowid_base62(firn_match *out, int *bits, const firn__look *seen) {

@@ -4,6 +4,7 @@
 
 #include "date_form.h"
 #include "encoded.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -37,4 +38,9 @@ size_t firn_form_width(int form, uint32_t bits) {
     default:
         return firn__form_digits(&firn__forms[form], bits);
     }
+}
+
+bool firn__form_folds(int form) {
+    const uint8_t *values = firn__forms[form].values;
+    return values['a'] != 0 && values['a'] == values['A'];
 }

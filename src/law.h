@@ -54,8 +54,8 @@ typedef struct firn__store_record {
     const char *shut;   /* not known: the layout of FIRN_ALL_NAMES if that is closed; or NULL */
     int64_t floor;      /* no slot of the namespace before it can be granted */
     firn_mark mark;     /* {0, 0}: the key has no mark */
-    int64_t
-        now_ms; /* CLOCK_BOOTTIME, after which the verdict is written: the guard moves with it */
+    /* CLOCK_BOOTTIME before the verdict is written: the guard moves with it */
+    int64_t now_ms;
 } firn__store_record;
 
 typedef struct firn__verdict {
@@ -71,21 +71,23 @@ bool firn__raise_allows(const firn_raise *raise, firn_mark mark, int64_t *first)
 /* The guard of the request with the time since it was computed; 0: none. */
 int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
 
-/*     back    = the engine or the handle's memory shows that the store lost reservations
+/* back    = the engine or the handle's memory shows that the store lost reservations
  * doubted = back, or the record is not current, or there is no record and the store is not complete
- *     another layout:    FIRN_ENAMESPACE, but FIRN_ESTORE if the stored one is closed
- *     not known, shut:   FIRN_ESTORE, but not for a closed layout
- *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
- * doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted; if it is
- * not known,
- *         max(floor, guard + guard_more) from guard_known_ms on
- *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
- * {floor, 0} if the floor is above it: no window ends there; while it is doubted, the request's own
- * grant
- *         is 0 there: a late copy may have been carried out where the slots are another's
- *     the request continues a mark (`own`), and the key has another one: FIRN_EBUSY, `held` likewise
- *     first + count past the guard of slots with a time: FIRN_ECLOCK
- *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
+ *
+ * In this order:
+ *   not known, shut:    FIRN_ESTORE, but not for a closed layout
+ *   another layout:     FIRN_ENAMESPACE, but FIRN_ESTORE if the stored one is closed
+ *   doubted, guard 0:   FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
+ *   doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted; if it is
+ *                       not known, max(floor, guard + guard_more) from guard_known_ms on
+ *   first = max(high, earliest, floor)
+ *   first > latest:     FIRN_EBUSY, and `held` is the mark, or {floor, 0} if the floor is above it:
+ *                       no window ends there. Doubted, guard 0: `held` has 0 in place of the
+ *                       request's own grant, since a late copy of the request may have been
+ *                       carried out, and its slots may be another's
+ *   `own` of a renewal is not the key's mark: FIRN_EBUSY, `held` likewise
+ *   first + count past the guard of slots with a time: FIRN_ECLOCK
+ *   otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
  * A store that lost reservations (restored, emptied, failed over to an older copy) does not know
  * its last grants. The handle that notices writes it into the store's record, so that every

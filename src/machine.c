@@ -25,8 +25,8 @@ static void note_end(firn__machine *machine, const firn__machine_list *list) {
     int64_t end = 0;
     firn_time until = {0, 0};
     for (size_t i = 0; i < list->count; i++) {
-        const firn__right *right = &list->node[i].right;
-        end = right->state == FIRN__RIGHT_OPEN && right->ceiling > end ? right->ceiling : end;
+        const int64_t ceiling = list->node[i].right.ceiling;
+        end = ceiling > end ? ceiling : end;
     }
     if (end > 0) {
         firn_scheme_time(&machine->gen->scheme, (uint64_t)end >> machine->gen->s, &until);
@@ -40,14 +40,12 @@ static bool is_allowed(const firn__machine *machine, const char *key) {
     return firn__claimable_allows(machine->gen, strtoull(key, NULL, 10));
 }
 
-/* Nodes that can still grant; the others are closed, excluded, or their time is over. */
+/* Nodes that can still grant; the others are excluded, or their time is over. */
 static uint64_t count_live(const firn__machine *machine, const firn__machine_list *list,
                            int64_t present) {
     uint64_t live = 0;
     for (size_t i = 0; i < list->count; i++) {
-        const firn__right *right = &list->node[i].right;
-        live += right->state == FIRN__RIGHT_OPEN && right->ceiling > present &&
-                is_allowed(machine, list->node[i].key);
+        live += list->node[i].right.ceiling > present && is_allowed(machine, list->node[i].key);
     }
     return live;
 }
@@ -339,8 +337,7 @@ static int list_own(firn__machine *machine, firn_visit *visit, void *context, fi
                                       .key = list.node[i].key,
                                       .note = "",
                                       .mark = right->mark};
-        if (right->state == FIRN__RIGHT_OPEN && right->ceiling > present &&
-            is_allowed(machine, list.node[i].key)) {
+        if (right->ceiling > present && is_allowed(machine, list.node[i].key)) {
             code = visit(context, &holding);
         }
     }

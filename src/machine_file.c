@@ -265,15 +265,15 @@ static const firn_driver ceiling_driver = {.version = FIRN_DRIVER_VERSION,
 
 /* A number for the first line of a file; 0: there is no such file, or it is empty. */
 static uint64_t digest_file(const char *path) {
-    char text[64] = "";
+    char text[64];
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return 0;
     }
-    const bool read = fgets(text, sizeof text, file) != NULL;
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
     text[strcspn(text, "\n")] = '\0';
-    return read && text[0] != '\0' ? firn__hash(FIRN__HASH_START, text, strlen(text)) | 1 : 0;
+    return text[0] != '\0' ? firn__hash(FIRN__HASH_START, text, strlen(text)) | 1 : 0;
 }
 
 static uint64_t machine_id(void) {

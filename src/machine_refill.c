@@ -74,9 +74,8 @@ static int instance_of(firn__machine *machine, uint64_t *instance, firn_error *e
     int code = FIRN_OK;
     *instance = atomic_load_explicit(&machine->life->instance, memory_order_seq_cst);
     if (*instance == 0) {
-        code = firn__reserve_grant(NULL, instance, error);
-        atomic_store_explicit(&machine->life->instance, code == FIRN_OK ? *instance : 0,
-                              memory_order_seq_cst);
+        code = firn__reserve_grant(NULL, instance, error); /* which stays 0 if that fails */
+        atomic_store_explicit(&machine->life->instance, *instance, memory_order_seq_cst);
     }
     return code;
 }
@@ -253,9 +252,9 @@ static void raise_right(const refilling *f, firn__right *right) {
     right->boot = f->machine->boot;
 }
 
+/* Each refill has another grant, and each closing another epoch. */
 static bool is_changed(const firn__right *now, const firn__right *before) {
-    return now->end != before->end || now->grant != before->grant || now->epoch != before->epoch ||
-           now->state != before->state;
+    return now->grant != before->grant || now->epoch != before->epoch;
 }
 
 /* Writes the outcome, if no other process has: then its right counts. A slot of a right that was

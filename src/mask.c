@@ -8,6 +8,7 @@
 #include "error.h"
 #include "hkdf.h"
 #include "shuffle.h"
+#include "text.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -316,9 +317,14 @@ int firn_mask_write(firn_mask *mask, char text[FIRN_TEXT_SIZE], const char *id, 
 
 static int check_mac(const firn_mask *mask, const firn__mask_own *own, const firn_id *masked,
                      const char *letters, firn_error *error) {
-    char wanted[MAC_LETTERS + 1];
+    char wanted[MAC_LETTERS + 1], given[MAC_LETTERS];
+    const bool folds = firn__form_folds(mask->as);
     write_mac(own, wanted, masked);
-    return memcmp(wanted, letters, MAC_LETTERS) == 0
+    for (int i = 0; i < MAC_LETTERS; i++) { /* in the cases that the ID may have */
+        const bool upper = folds && letters[i] >= 'A' && letters[i] <= 'Z';
+        given[i] = (char)(upper ? letters[i] - 'A' + 'a' : letters[i]);
+    }
+    return memcmp(wanted, given, MAC_LETTERS) == 0
                ? FIRN_OK
                : firn__fail(error, FIRN_EMISMATCH,
                             "the MAC of the masked ID is wrong: it is damaged or guessed, or was "

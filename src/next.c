@@ -258,7 +258,9 @@ int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
 
 int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
     if (gen->scheme.bits > 64) {
-        return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: use firn_next_n",
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%s has %" PRIu32 " bits, more than an integer of 64 bits: ask for "
+                          "whole IDs (firn_next_n)",
                           gen->scheme.name, gen->scheme.bits);
     }
     if (n != 1) {

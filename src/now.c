@@ -87,11 +87,11 @@ static int lock_renewal(firn_gen *gen, const char *why, bool patient, firn_error
                                 gen->ns);
 }
 
-/* Is a window's cursor further ahead of the clock than any borrowing explains? */
-static bool is_ahead(const firn_gen *gen, const firn__window *window, uint64_t tick) {
+/* Is `next`, a window's cursor, further ahead of the clock than any borrowing explains? Proved only
+ * by a reading that is younger than the cursor: other threads issue in between. */
+static bool is_ahead(const firn_gen *gen, const firn__window *window, int64_t next, uint64_t tick) {
     int64_t most = gen->lead_slots + (int64_t)((gen->back_ticks + 1) << gen->s);
-    return window != NULL &&
-           (int64_t)firn__next_of(window) > firn__slot_of(gen, window, tick) + most;
+    return next > firn__slot_of(gen, window, tick) + most;
 }
 
 /* The tick of every window's cursor, or the slot before it, and of windows that are gone: the
@@ -175,11 +175,13 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
     if (code != FIRN_OK) {
         return code;
     }
-    uint64_t steps = atomic_load_explicit(&live->watch.stepped, memory_order_acquire);
     /* Of the processes that share a cursor each sees the step, and the first one acts on it. */
-    const firn__window *window = firn__window_of(gen, 0);
-    bool acts = gen->shared == NULL || window == NULL || is_ahead(gen, window, tick);
-    if (acts && steps != atomic_load_explicit(&live->any.handled, memory_order_acquire)) {
+    const firn__window *window = gen->shared != NULL ? firn__window_of(gen, 0) : NULL;
+    const int64_t next = window == NULL ? 0 : (int64_t)firn__next_of(window);
+    code = firn__gen_now(gen, &tick, error);
+    uint64_t steps = atomic_load_explicit(&live->watch.stepped, memory_order_acquire);
+    if (code == FIRN_OK && (window == NULL || is_ahead(gen, window, next, tick)) &&
+        steps != atomic_load_explicit(&live->any.handled, memory_order_acquire)) {
         if (policy == FIRN__BACK_LEAVE) {
             firn__window_leave(gen);
             firn__gen_notice(gen, "the clock stepped back by more than %" PRId64 " ms: %s",
@@ -197,10 +199,12 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
             hold_still(gen, tick);
         }
     }
-    atomic_store_explicit(&live->any.handled, steps,
-                          memory_order_release); /* only now: the old windows are closed */
+    if (code == FIRN_OK) {
+        atomic_store_explicit(&live->any.handled, steps,
+                              memory_order_release); /* only now: the old windows are closed */
+    }
     firn__renewal_unlock(gen);
-    return FIRN_OK;
+    return code;
 }
 
 /* Is a step back still being waited for? */
@@ -245,10 +249,11 @@ static void see_step(firn_gen *gen, uint64_t *tick) {
         uint64_t cursor =
             window == NULL ? 0 : atomic_load_explicit(&window->cursor, memory_order_acquire);
         int64_t next = (int64_t)(cursor & ~FIRN__OPEN);
-        if (!(cursor & FIRN__OPEN) || next <= window->first || !is_ahead(gen, window, *tick)) {
+        if (!(cursor & FIRN__OPEN) || next <= window->first ||
+            !is_ahead(gen, window, next, *tick)) {
             continue;
         }
-        asked = firn__gen_now(gen, tick, NULL) == FIRN_OK && is_ahead(gen, window, *tick) &&
+        asked = firn__gen_now(gen, tick, NULL) == FIRN_OK && is_ahead(gen, window, next, *tick) &&
                 atomic_load_explicit(&live->watch.stepped, memory_order_acquire) ==
                     atomic_load_explicit(&live->any.handled, memory_order_acquire);
         if (asked) {

@@ -149,7 +149,7 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
     char ns[FIRN_NS_SIZE];
     int64_t first;
     firn__attempts sending = {.tries = FIRN__SENDINGS};
-    if (gen->ticket_field < 0) {
+    if (gen->ticket_field < 0 || !firn__reserves(gen)) {
         return FIRN_OK;
     }
     uint32_t width = firn_scheme_width(&gen->scheme, (uint32_t)gen->ticket_field);
@@ -304,6 +304,7 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
         code = firn_store_open(&gen->store, url, &options, &why);
         if (code == FIRN_OK && why.code != FIRN_OK) {
             firn__gen_notice(gen, "%s", why.text);
+            firn__gen_notice(gen, "until the store answers, IDs come from this machine's reserve");
         } else if (code != FIRN_OK && error != NULL) {
             *error = why;
         }

@@ -326,13 +326,13 @@ bool firn__scheme_is_signed(const firn_scheme *scheme) {
     return scheme->form == FIRN_FORM_DEC && scheme->bits == 64;
 }
 
+/* Signed are numbers of 64 bits. */
 uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool signed_) {
     uint32_t width = firn__scheme_role_width(scheme, FIRN_ROLE_TIME);
     if (scheme->form == FIRN_FORM_DATED) {
         return FIRN__DATED_END;
     }
-    if (signed_ && scheme->bits == 64 && scheme->slices[0].role == FIRN_ROLE_TIME &&
-        scheme->slices[0].group == 0 &&
+    if (signed_ && scheme->slices[0].role == FIRN_ROLE_TIME && scheme->slices[0].group == 0 &&
         (uint32_t)scheme->slices[0].from + scheme->slices[0].bits == width) {
         width--; /* the top bit of the time is the sign of the number */
     }

@@ -222,7 +222,7 @@ static int load_definition(firn_series *series, const char *key_file, firn_error
         return code;
     }
     const char *definition = strstr(look.layout, "series template=");
-    if (!look.found || definition == NULL) {
+    if (definition == NULL) {
         return firn__fail(
             error, FIRN_EUSAGE,
             "the store has no series " FIRN__VALUE(
@@ -561,8 +561,9 @@ static int take_nearest(firn_series *series, size_t n, int64_t *day, int64_t *fi
     const int64_t times[] = {now, now + SKEW_S, folded ? offset.since - 1 : now};
     const int64_t open = series->closed_by;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        int64_t other, period;
-        if (day_at(series, times[i], &other, &period, NULL) == FIRN_OK && period == open) {
+        int64_t other, period = -1;
+        (void)day_at(series, times[i], &other, &period, NULL);
+        if (period == open) {
             *day = other;
             return take_counters(series, period, n, first, error);
         }

@@ -78,13 +78,8 @@ static int add_part(firn__series_form *form, firn__series_part part, firn_error 
     return FIRN_OK;
 }
 
-static bool is_literal(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("-/._:+#", c) != NULL);
-}
-
 static bool is_alphanumeric(char c) {
-    return is_literal(c) && strchr("-/._:+#", c) == NULL;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 static int refuse_template(firn_error *error, size_t position, char c, const char *why) {
@@ -99,7 +94,7 @@ static int take_literal(firn__series_form *form, size_t *position, firn_error *e
     const size_t begin = *position;
     for (; form->template[*position] != '\0' && form->template[*position] != '{'; ++*position) {
         const char c = form->template[*position];
-        if (!is_literal(c)) {
+        if (!is_alphanumeric(c) && strchr("-/._:+#", c) == NULL) {
             return refuse_template(error, *position, c,
                                    "use letters, digits and - / . _ : + #, and parts such as "
                                    "{year} or {counter:6}");
@@ -157,7 +152,7 @@ static int take_brace(firn__series_form *form, size_t *position, firn_error *err
     if (begin[length] == '\0') {
         return refuse_template(error, *position, '{', "a } is missing");
     }
-    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 47, begin);
+    snprintf(name, sizeof name, "%.*s", (int)length, begin);
     *position += length + 2;
     return take_named(form, name, error);
 }

@@ -131,16 +131,18 @@ static bool take_rule_number(const char **at, int32_t most, int32_t *out) {
 
 /* [+-]h[:mm[:ss]] in seconds. */
 static bool take_span(const char **at, int32_t *out) {
-    int32_t part, sum = 0, unit = 3600;
+    int32_t part, sum = 0;
+    bool more = true;
     const int32_t sign = **at == '-' ? -1 : 1;
     *at += **at == '-' || **at == '+';
-    do {
+    for (int32_t unit = 3600; more; unit /= 60) {
         if (!take_rule_number(at, unit == 3600 ? 167 : 59, &part)) {
             return false;
         }
         sum += part * unit;
-        unit /= 60;
-    } while (unit > 0 && **at == ':' && (*at)++ != NULL);
+        more = unit > 1 && **at == ':';
+        *at += more;
+    }
     *out = sign * sum;
     return true;
 }
@@ -163,15 +165,14 @@ static bool take_rule(const char **at, zone_rule *rule) {
     if (*(*at)++ != ',') {
         return false; /* perhaps the end of the text */
     }
-    bool good = true;
+    bool good;
     rule->kind = **at == 'M' || **at == 'J' ? *(*at)++ : 'n';
     if (rule->kind == 'M') {
-        good = good && take_rule_number(at, 12, &rule->month) && rule->month > 0 &&
-               *(*at)++ == '.' && take_rule_number(at, 5, &rule->week) && rule->week > 0 &&
-               *(*at)++ == '.' && take_rule_number(at, 6, &rule->day);
+        good = take_rule_number(at, 12, &rule->month) && rule->month > 0 && *(*at)++ == '.' &&
+               take_rule_number(at, 5, &rule->week) && rule->week > 0 && *(*at)++ == '.' &&
+               take_rule_number(at, 6, &rule->day);
     } else {
-        good =
-            good && take_rule_number(at, 365, &rule->day) && (rule->kind == 'n' || rule->day > 0);
+        good = take_rule_number(at, 365, &rule->day) && (rule->kind == 'n' || rule->day > 0);
     }
     rule->seconds = 7200;
     return good && (**at != '/' || ((*at)++, take_span(at, &rule->seconds)));
@@ -231,7 +232,7 @@ static firn__offset look_at_rule(const zone_footer *footer, int64_t sec) {
     for (int64_t y = year - 2; y <= year + 1; y++) {
         const int64_t begin = rule_time(&footer->begin, y) - footer->offset;
         const int64_t end = rule_time(&footer->end, y) - footer->summer_offset;
-        if (end <= sec && end >= found.since && end != begin) {
+        if (end <= sec && end >= found.since) {
             found = (firn__offset){footer->offset, footer->summer_offset, end};
         }
         if (begin <= sec && begin >= found.since) {

@@ -16,7 +16,7 @@ export FIRN_SPEC
 tried() {
     sentence=$1 library=$2
     shift 2
-    if env LD_LIBRARY_PATH="$library" "$@" timeout 600 node --expose-gc "$built/bindings/node/test.js" >"$TMPDIR/log" 2>&1 &&
+    if env LD_LIBRARY_PATH="$library" "$@" FIRN_SERVE="${FIRN%/*}/firn-serve" timeout 600 node --expose-gc "$built/bindings/node/test.js" >"$TMPDIR/log" 2>&1 &&
         ! grep -q '^not ok' "$TMPDIR/log"; then
         pass "$sentence: $(grep -cE '^(ok|✔)' "$TMPDIR/log") tests"
     else

@@ -33,6 +33,12 @@ tried() {
     fi
 }
 tried "the package works" "$BUILD" test_firn
+if $python -c 'import redis' 2>/dev/null; then
+    tried "the client of the server has the words of the package" "$BUILD" test_client FIRN_SERVE="${FIRN%/*}/firn-serve"
+else
+    [ "${CI:-}" != true ] || fail "python3-redis is installed"
+    skip "the client of the server has the words of the package" "python3-redis is missing"
+fi
 FIRN_TEST_POSTGRES=
 if $python -c 'import psycopg2' 2>/dev/null && ENGINE_OWNER=$$ test/engine start postgres "$TMPDIR/postgres" >"$TMPDIR/url" 2>/dev/null; then
     trap 'test/engine stop "$TMPDIR/postgres"' EXIT

@@ -66,6 +66,7 @@ gives "a column by its number" 'a,t\n1,2024-01-01 00:00:00\n' "id,a,t\n$first,1,
 gives "a name that is a number comes before the number" '2,t\n2024-01-01 00:00:00,1\n' "id,2,t\n$first,2024-01-01 00:00:00,1\n" --format csv --time 2
 gives "a quoted name" 'a,"t ""x"""\n1,2024-01-01 00:00:00\n' "id,a,\"t \"\"x\"\"\"\n$first,1,2024-01-01 00:00:00\n" --format csv --time 't "x"'
 gives "no header" '1,2024-01-01 00:00:00\n' "$first,1,2024-01-01 00:00:00\n" --format csv --time 2 --no-header
+gives "a minute, as spreadsheets write it" 't\n2024-01-01 00:00\n' "id,t\n$first,2024-01-01 00:00\n" --format csv --time t
 gives "a header alone" 't\n' 'id,t\n' --format csv --time t
 gives "another name for the column, quoted where it must be" 't\n2024-01-01 00:00:00\n' "\"my \"\"id\"\", so\",t\n$first,2024-01-01 00:00:00\n" \
     --format csv --time t --id 'my "id", so'

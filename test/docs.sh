@@ -38,11 +38,22 @@ same "the files and functions that docs/explanation/ and CONTRIBUTING.md name ex
         esac
     done)"
 
-same "the rules of docs/explanation/reservations.md name functions of src and tests that exist" "6 " \
-    "$(rules=$(grep -E '^\| [1-6] \|' docs/explanation/reservations.md)
-    echo "$rules" | grep -c . | tr '\n' ' '
-    echo "$rules" | grep -oE '`[a-z_]{6,}`' | tr -d '`' | while read -r name; do
-        [ -e "test/$name.c" ] || grep -qE "^[a-z].*[ *]$name\(" src/*.c test/*_test.c || echo "$name"
+# Each row: | number, if it is another one | functions of src | program: its tests; another program: its tests |
+rules=$(awk '/^[|] rule [|]/ { inside = 1 } !NF { inside = 0 } inside && /`/' docs/explanation/reservations.md)
+same "the table of docs/explanation/reservations.md has each rule of the page" \
+    "$(sed -nE 's/^([0-9]+)[.] .*/\1/p' docs/explanation/reservations.md)" "$(echo "$rules" | cut -d '|' -f 2 | grep -oE '[0-9]+')"
+same "the rules of docs/explanation/reservations.md name functions of src, and tests that are in the program they name" "" \
+    "$(echo "$rules" | while IFS='|' read -r _ _ where tests _; do
+        for name in $(echo "$where" | grep -oE '`[a-z_]{6,}`' | tr -d '`'); do
+            grep -qE "^[a-z].*[ *]$name\(" src/*.c || echo "$name"
+        done
+        program=
+        for name in $(echo "$tests" | grep -oE '`[a-z_0-9]+`' | tr -d '`'); do
+            case $program/$name in
+            */*_test) program=$name ;;
+            *) grep -qE "^[a-z].*[ *]$name\(" "test/$program.c" || echo "$name is not in $program" ;;
+            esac
+        done
     done)"
 
 # ---- keys ------------------------------------------------------------------------------------------

@@ -134,6 +134,29 @@ static void a_long_text_keeps_its_cure_and_whole_characters(void **state) {
     }
 }
 
+/* A client's library may say nothing, or much. */
+static void a_text_without_words_is_empty_and_one_without_end_is_cut(void **state) {
+    int (*set)(firn_error *, int, int, const char *, ...) = firn_error_set; /* with any format */
+    char endless[1200];
+    firn_error error;
+    (void)state;
+    memset(&error, 0xff, sizeof error);
+    firn_error_set(&error, FIRN_ESTORE, FIRN_CURE_NONE, "%s", "");
+    assert_string_equal(error.text, "");
+    assert_int_equal(error.cure_at, 0);
+    memset(endless, 'x', sizeof endless - 1);
+    endless[sizeof endless - 1] = '\0';
+    set(&error, FIRN_ESTORE, FIRN_CURE_NONE, endless);
+    assert_int_equal(strlen(error.text), sizeof error.text - 1);
+    assert_non_null(strstr(error.text, "xxx..."));
+    firn_error_set(&error, FIRN_ESTORE, FIRN_CURE_NONE, "no: %.700s", endless); /* a cure of 700 */
+    assert_int_equal(error.cure_at, 0);
+    assert_memory_equal(error.text, "no: xxx", 7);
+    memset(endless, '\x80', sizeof endless - 1); /* never the first byte of a character */
+    firn_error_set(&error, FIRN_ESTORE, FIRN_CURE_NONE, "%s", endless);
+    assert_string_equal(error.text, "...");
+}
+
 int main(int count, char **words) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cure_has_a_name_and_words_and_a_number_of_its_own),
@@ -141,6 +164,7 @@ int main(int count, char **words) {
         cmocka_unit_test(a_cure_of_the_list_brings_its_words_unless_the_format_has_some),
         cmocka_unit_test(value_and_limit_are_parts_of_the_text),
         cmocka_unit_test(a_long_text_keeps_its_cure_and_whole_characters),
+        cmocka_unit_test(a_text_without_words_is_empty_and_one_without_end_is_cut),
     };
     if (count > 1) {
         cmocka_set_test_filter(words[1]);

@@ -156,6 +156,7 @@ done <<'EOF'
 1210|uuid7.*use text|firn_min('uuid7', '2024-01-01')
 1210|lable-spread|firn_min_text('lable-spread', '2024-01-01')
 1690|outside the range of uuid1|form_uuid_v1('5237-01-01 00:00:00', 5000, '01:02:03:04:05:06')
+1367|64-bit seconds|form_uuid_v1(18446744073709551615, 1, '01:02:03:04:05:06')
 1690|16384|form_uuid_v1('2024-01-01', 16384, '01:02:03:04:05:06')
 1690|clock_seq -1|form_uuid_v1('2024-01-01', -1, '01:02:03:04:05:06')
 1367|form_uuid_v1|form_uuid_v1('2024-01-01', 1, 'no address')

@@ -138,6 +138,7 @@ answers "a time chooses the period, and a date is one of the zone" "2020-05-01-0
     firn_number('days', '', 1588240800), firn_number('days', '', datetime('2020-05-01 09:00:00'));"
 like "a schema gives no definition" ".*unsafe use of firn_number.*" "CREATE VIEW v AS SELECT firn_number('bills', ''); SELECT * FROM v;"
 errs "a series needs its definition at first" "the store has no series none: define it with template=" "firn_number('none')"
+errs "which is not NULL" "write '' for the definition in the store" "firn_number('bills', NULL, '2020-05-01')"
 errs "and only one" "leave the definition out" "firn_number('bills', 'template=X{counter:4}')"
 errs "a wrong time is refused" "character 1" "firn_number('bills', '', 'tomorrow')"
 errs "a wrong key too" "has no key 'templates'" "firn_number('bills', 'templates={counter:4}')"

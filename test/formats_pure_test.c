@@ -443,6 +443,15 @@ static const struct {
     {"hashids", "mNWyy8yjQYE", NULL},             /* 2^53 */
     {"hashids", "occc", NULL},                    /* a separator that separates nothing */
     {"hashids", "ogcgcgcgcgcgcgcgcgc", NULL},
+    {"elasticsearch", "__8tbXIB________iP8A", "the mixed order"},   /* in 2020 */
+    {"elasticsearch", "___O8CgB________vP8A", NULL},                /* in 2010 */
+    {"elasticsearch", "__8nEBQC________HP8A", NULL},                /* in 2042 */
+    {"elasticsearch", "AU2savT_____________", "before an address"}, /* in 2015 */
+    {"elasticsearch", "ARpBbGT_____________", NULL},                /* in 2008 */
+    {"elasticsearch", "AXJtLYj_____________", NULL},                /* in 2020 */
+    {"ksuid-hex", "0669f7efb5a1cd34b5f99d1154fb6853345c9735", "a time from 2014"},
+    {"ksuid-hex", "ffffffffb5a1cd34b5f99d1154fb6853345c9735", NULL}, /* in 2150 */
+    {"frostflake", "99999999999999999999", NULL},                    /* above 2^64 */
     {"epoch-s", "1000000000", "a time from 2001"},
     {"epoch-s", "0999999999", NULL},
     {"epoch-s", "2366841599", "a time from 2001"},
@@ -453,6 +462,35 @@ static const struct {
     {"linkedin", "6422861848709726123", "a time from 2005"},
     {"linkedin", "4000000000000000000", NULL}, /* in 2000 */
     {"linkedin", "9300000000000000000", NULL}, /* above 2^63 */
+    {"uuid6-google", "01eeabef-ebfe-6a96-b44f-144e42f8eda1", "version 6, a leading zero"},
+    {"uuid6-google", "01eb0000-0000-6a96-b44f-144e42f8eda1", NULL}, /* in 2020 */
+    {"uuid6-google", "01000000-0000-6a96-b44f-144e42f8eda1", NULL}, /* in 1810 */
+    {"uuid7-draft2", "061cb26a-54b8-7a52-8000-2124e7041024", "version 7"},
+    {"uuid7-draft2", "05fee65f-f4b8-7a52-8000-2124e7041024", NULL}, /* in 2020 */
+    {"uuid7-draft2", "08d13230-04b8-7a52-8000-2124e7041024", NULL}, /* in 2045 */
+    {"aws-xray", "1-58406520-a006649127e371903a2de979", "hyphens"},
+    {"aws-xray", "2-58406520-a006649127e371903a2de979", NULL},
+    {"aws-xray", "1-58406520.a006649127e371903a2de979", NULL},
+    {"aws-xray", "1-5840652g-a006649127e371903a2de979", NULL},
+    {"aws-xray", "1-58406520-A006649127e371903a2de979", NULL},
+    {"aws-xray", "1-38406520-a006649127e371903a2de979", NULL}, /* in 1999 */
+    {"cloudflare-ray", "230b030023ae2822-SJC", "a hyphen and three capital letters"},
+    {"cloudflare-ray", "230b030023ae2822.SJC", NULL},
+    {"cloudflare-ray", "230b030023ae282g-SJC", NULL},
+    {"cloudflare-ray", "230b030023ae2822-S1C", NULL},
+    {"cloudflare-ray", "230b030023ae2822-SJc", NULL},
+    {"nano64", "199C01B6659-5861C", "the hyphen"},
+    {"nano64", "199C01B66595861C", "16 hex digits"},
+    {"nano64", "199C01B6659.5861C", NULL},
+    {"nano64", "1690131234514201", NULL},  /* rather a number */
+    {"nano64", "000C01B6659-5861C", NULL}, /* in 1970 */
+    {"short-puid", "z1zzzzzzzzzz", NULL},  /* in 2119 */
+    {"tiktok", "6000000000000000000", "a time from 2014"},
+    {"tiktok", "5900000000000000000", NULL}, /* in 2013 */
+    {"tiktok", "9300000000000000000", NULL}, /* in 2038 */
+    {"steam", "76561197960287930", "the high 32 bits"},
+    {"steam", "06561197960287930", NULL},
+    {"steam", "76561202255233024", NULL},
     {"snowid", "151819733950271234", "a time from 2024"},
     {"snowid", "2779877328175104000", NULL}, /* in 2045 */
     {"snowid", "051819733950271234", NULL},
@@ -581,6 +619,8 @@ static void integers_are_whole_or_nothing(void **state) {
         {firn__sqids_read, "86Rf07", 5, NULL}, /* no room for the end of the text */
         {firn__sqids_read, "86Rf07", 1, NULL},
         {firn__sqids_read, "8", 40, NULL},
+        {firn__sqids_read, "8R6f", 40, NULL}, /* nothing before the first separator */
+        {firn__sqids_read, "SvIzsYq34Hfak8TLSI7iab", 40, NULL}, /* more than ten */
         {firn__sqids_read, "-6Rf07", 40, NULL},
         {firn__sqids_read, "86Rf0786Rf0786Rf0786Rf07", 40, NULL}, /* 24 characters */
         {firn__sqids_read, "SvIzsYq34Hfak8TLSI7i", 40, "0 0 0 0 0 0 0 0 0 0"},

@@ -1233,6 +1233,7 @@ static void durations_are_read_exactly(void **state) {
         {"9223372036854775807us", INT64_MAX, "9223372036854775807us"},
         {"9223372036854775808us", INT64_MAX, "9223372036854775807us"},
         {"292278y", INT64_MAX, "9223372036854775807us"},
+        {"9223372036854775808.5s", INT64_MAX, "9223372036854775807us"},
         {"0.1us", -1, ""},
         {"0.01us", -1, ""},
         {"5", -1, ""},
@@ -1288,6 +1289,7 @@ static void what_cannot_be_is_refused(void **state) {
     refused("node:8 sequence:8", "", FIRN_EUSAGE, "without time");
     refused("time:40/ms node:64 sequence:8", "", FIRN_EUSAGE, "at most 63");
     refused("snowflake", "nodes=2 node=3", FIRN_EUSAGE, "leave the node out");
+    refused("snowflake", "nodes=2 worker=ticket datacenter=1", FIRN_EUSAGE, "leave the node out");
     refused("uuid7", "nodes=2", FIRN_EUSAGE, "");
     refused("snowflake", "nodes=2 mode=online", FIRN_EUSAGE, "mode=window");
     refused("baidu", "", FIRN_ELAYOUT, "bits=");

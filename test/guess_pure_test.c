@@ -218,6 +218,20 @@ static void published_ids_are_known_best_first(void **state) {
                  "max uuid | flake uuid, ulid uuid, timeflake uuid, scru128 uuid");
 }
 
+/* As drivers of MongoDB print them. */
+static void an_object_id_is_unwrapped(void **state) {
+    (void)state;
+    assert_true(guess("ObjectId('507f1f77bcf86cd799439011')", -1) > 0);
+    assert_string_equal(readings[0].scheme->name, "objectid");
+    assert_true(guess("ObjectId(\"507f1f77bcf86cd799439011\")", -1) > 0);
+    assert_int_equal(guess("ObjectId(\"507f1f77bcf86cd799439011')", -1), 0);
+    assert_int_equal(guess("ObjectId(\"507f1f77bcf86cd799439011\"]", -1), 0);
+    assert_int_equal(guess("ObjectId(_507f1f77bcf86cd799439011_)", -1), 0);
+    assert_true(guess("uuid:017f22e2-79b0-7cc3-98c4-dc0c0c07398f", -1) > 0);
+    assert_string_equal(readings[0].scheme->name, "uuid7");
+    assert_int_equal(guess("uuie:017f22e2-79b0-7cc3-98c4-dc0c0c07398f", -1), 0);
+}
+
 /* The sure readings come first; of a number none is sure. */
 static void assert_sure(const char *text, size_t sure) {
     guess(text, -1);
@@ -543,6 +557,7 @@ int main(void) {
 #define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
         TEST("an ID of every row is found again", every_row_is_found_again),
         TEST("published IDs are known, best first", published_ids_are_known_best_first),
+        TEST("an ObjectId is unwrapped", an_object_id_is_unwrapped),
         TEST("a number is only possibly an ID", a_number_is_only_possibly_an_id),
         TEST("digits only are decimal", digits_only_are_decimal),
         TEST("dated digits are known by their calendar", dated_digits_are_known_by_their_calendar),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares the reservation law (src/law.c) with the answers of every engine, for every
- * combination of stored state and request, and the law with its promises. Statements and scripts
- * decide inside their engine: this is where they are compared. */
+/* Compares the reservation law (src/law.c) with its promises, and with the answers of every store,
+ * for every combination of stored state and request: the law decides for all, so a store differs
+ * where its driver reads, adds or writes something else. */
 #include "stores.h"
 
 #include "../src/confined.h"

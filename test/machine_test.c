@@ -20,16 +20,19 @@
 #define KEYS   "ns=r reach=1h reserve=1h unsafe=1 max_wait=0"
 
 static bool no_machine_id; /* in no place */
+static bool empty_id;      /* its file is empty */
 static bool disk_is_full;  /* the file of the reserve cannot be locked or written */
 
 FILE *__real_fopen64(const char *path, const char *how);
 FILE *__wrap_fopen64(const char *path, const char *how);
 FILE *__wrap_fopen64(const char *path, const char *how) {
-    return no_machine_id && strstr(path, "machine-id") != NULL ? NULL : __real_fopen64(path, how);
+    const bool is_id = strstr(path, "machine-id") != NULL;
+    return is_id && no_machine_id ? NULL
+                                  : __real_fopen64(is_id && empty_id ? "/dev/null" : path, how);
 }
 
 static int begin_machines(void **state) {
-    no_machine_id = false;
+    no_machine_id = empty_id = false;
     return begin_world(state);
 }
 
@@ -355,6 +358,7 @@ static void a_reserve_needs_its_reach_and_claimed_nodes(void **state) {
     refused(LAYOUT, "ns=a reserve=11min reach=10min", FIRN_ERANGE, "set reach=1h");
     refused(LAYOUT, "ns=a reserve=1h reach=1h node=3", FIRN_EUSAGE, "that firn claims");
     refused("uuid7", "reserve=1h", FIRN_EUSAGE, "that firn claims");
+    refused("snowflake", "reserve=1h reach=1h worker=ticket", FIRN_EUSAGE, "that firn claims");
     refused(LAYOUT, "ns=a reserve=1h reach=1h mode=online", FIRN_EUSAGE, "set mode=window");
     refused(LAYOUT, "ns=a reserve=61min reach=1h", FIRN_ERANGE, "10s to 1h");
     refused(LAYOUT, "ns=a reserve=1h reach=1h reserve_path=/proc/none/reserve.db", FIRN_ESTORE, "");
@@ -635,6 +639,9 @@ static void closed_rights_do_not_hide_open_ones(void **state) {
         write_right_of(gen, key, &right);
     }
     assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_ERANGE);
+    gen->machine->clocked = false; /* then nobody knows which are over */
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    gen->machine->clocked = true;
     assert_int_equal(firn__machine_shut_all(gen->machine, -1, NULL), FIRN_OK);
     assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
     assert_int_equal(list.count, 0);
@@ -1338,12 +1345,12 @@ static firn_gen *wide_process(void) {
     return opened(WIDE, keys);
 }
 
-/* "firn nodes claim", of somebody who excludes the nodes of the reserve. */
-static void narrow(const firn_gen *gen) {
+/* "firn nodes claim". */
+static void narrow(const firn_gen *gen, const char *claims) {
     char layout[FIRN_LAYOUT_SIZE + 40];
     firn_store *operator= store_at(url);
     int64_t floor;
-    snprintf(layout, sizeof layout, "claim=1000..1009 %s", gen->kept.stored);
+    snprintf(layout, sizeof layout, "claim=%s %s", claims, gen->kept.stored);
     const firn_relabel change = {"r", gen->kept.stored, layout, 0, false};
     assert_int_equal(firn_store_relabel(operator, & change, &floor, NULL), FIRN_OK);
     firn_store_close(operator);
@@ -1357,7 +1364,7 @@ static void excluded_nodes_leave_the_reserve(void **state) {
     firn_gen *gen = wide_process();
     takes(gen);
     assert_true(node_of(gen) < 1000);
-    narrow(gen);
+    narrow(gen, "1000..1009");
     for (int s = 0; s < 120; s++) {
         (void)take(gen, NULL);
         pass(&world.clock, SECOND);
@@ -1375,6 +1382,26 @@ static void excluded_nodes_leave_the_reserve(void **state) {
     world.store = usual;
 }
 
+/* Of claims that still have the node a refill learns, and the right stays. */
+static void a_refill_learns_of_narrowed_claims(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_store *usual = world.store, *store = store_at(url);
+    world.store = store;
+    firn_gen *gen = wide_process();
+    takes(gen);
+    strcpy(key, key_of(gen));
+    assert_true(node_of(gen) < 1000);
+    narrow(gen, "0..999");
+    pass(&world.clock, 10 * MINUTE);
+    refill_of(gen, key, FIRN_OK);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    assert_int_equal(right_of(gen, key).epoch, 0);
+    kill_process(gen);
+    firn_store_close(store);
+    world.store = usual;
+}
+
 /* The file still has the excluded node when the process starts. */
 static void who_starts_takes_no_excluded_node(void **state) {
     (void)state;
@@ -1382,7 +1409,7 @@ static void who_starts_takes_no_excluded_node(void **state) {
     world.store = store;
     firn_gen *gen = wide_process();
     takes(gen);
-    narrow(gen);
+    narrow(gen, "1000..1009");
     kill_process(gen);
     pass(&world.clock, 11 * SECOND);
     gen = wide_process();
@@ -2070,7 +2097,85 @@ static void a_machine_may_have_no_number(void **state) {
     copy_file(copy, "copy.db");
     away = true;
     denied_process(copy, "", FIRN_ESTORE, "is a copy, and the store is away");
+    empty_id = true;
+    no_machine_id = false;
+    denied_process(copy, "", FIRN_ESTORE, "is a copy, and the store is away");
     closed(gen);
+}
+
+/* The disk itself was moved: the file has the inode and the birth that it had. */
+static void a_disk_of_another_machine_is_noticed(void **state) {
+    (void)state;
+    firn__binding binding;
+    firn_gen *gen = process();
+    takes(gen);
+    assert_int_equal(firn__binding_read(gen->machine, &binding, NULL), FIRN_OK);
+    binding.id ^= 2;
+    assert_int_equal(firn__binding_write(gen->machine, &binding, NULL), FIRN_OK);
+    away = true;
+    denied_process(file, "", FIRN_ESTORE, "was made on another machine, and the store is away");
+    closed(gen);
+}
+
+/* A binding that firn did not write names no machine. */
+static void a_damaged_binding_is_a_copy(void **state) {
+    (void)state;
+    firn_records seen;
+    firn_gen *gen = process();
+    takes(gen);
+    assert_int_equal(firn__machine_begin(gen->machine, &seen, "machine", NULL), FIRN_OK);
+    assert_int_equal(
+        firn__machine_end(gen->machine,
+                          firn__machine_write(gen->machine, &seen, seen.mark, "1 2 3 4", NULL)),
+        FIRN_OK);
+    away = true;
+    denied_process(file, "", FIRN_ESTORE, "and the store is away");
+    closed(gen);
+}
+
+/* The clock of the shared store is not known, and it does not answer. */
+static void without_a_clock_nothing_is_granted(void **state) {
+    (void)state;
+    firn__machine_list list;
+    int holdings = 0;
+    firn_error error = {0};
+    firn_gen *gen = process();
+    takes(gen);
+    away = true;
+    pass(&world.clock, 11 * SECOND);
+    gen->machine->clocked = false;
+    assert_int_equal(firn_store_list(gen->store, gen->machine->ns, count_holding, &holdings, NULL),
+                     FIRN_OK);
+    assert_int_equal(holdings, 0);
+    assert_int_equal(take(gen, &error), FIRN_ESTORE);
+    away = false;
+    takes(gen);
+    assert_true(gen->machine->clocked);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(firn_store_list(gen->store, gen->machine->ns, count_holding, &holdings, NULL),
+                     FIRN_OK);
+    assert_int_equal(holdings, list.count);
+    closed(gen);
+}
+
+/* The local file has the namespace with another layout, as of a store that was made again. */
+static void a_file_of_another_layout_is_left_alone(void **state) {
+    (void)state;
+    char keys[900];
+    firn_store *usual = world.store, *first = world.store = store_at("memory:here");
+    firn_gen *gen = process();
+    takes(gen);
+    kill_process(gen);
+    firn_store *second = world.store = store_at("memory:here");
+    pass(&world.clock, 12 * SECOND);
+    snprintf(keys, sizeof keys, KEYS " reserve_path=%s", file);
+    gen = opened("time:41/ms@@2024-01-01 node:5 sequence:2", keys);
+    takes(gen);
+    assert_int_equal(right_of(gen, key_of(gen)).state, 0); /* a window of the shared store */
+    kill_process(gen);
+    firn_store_close(first);
+    firn_store_close(second);
+    world.store = usual;
 }
 
 static void a_file_that_cannot_be_looked_at_is_a_copy(void **state) {
@@ -2323,6 +2428,278 @@ REPLACED(firn_store_relabel, firn_store *store, const firn_relabel *change, int6
          firn_error *error) {
     return refuses(store) ? not_done(error)
                           : __real_firn_store_relabel(store, change, floor, error);
+}
+
+/* ---- refills that are not needed, or are not sent --------------------------------------------- */
+
+static int grants_left; /* draws of a grant until one fails; 0: none */
+
+REPLACED(firn__reserve_grant, const firn_entropy *entropy, uint64_t *grant, firn_error *error) {
+    return grants_left > 0 && --grants_left == 0
+               ? firn_error_set(error, FIRN_EENTROPY, FIRN_CURE_NONE, "no random bits: wait")
+               : __real_firn__reserve_grant(entropy, grant, error);
+}
+
+static void no_refill_is_sent_without_need(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    refill_of(gen, key, FIRN_OK);
+    const int sent = world.log.reserves;
+    refill_of(gen, key, FIRN_OK);
+    assert_int_equal(world.log.reserves, sent);
+    firn__right right = right_of(gen, key);
+    const int64_t end = right.end;
+    right.ceiling = end - 1; /* the fence is missing, which is one slot */
+    write_right_of(gen, key, &right);
+    refill_of(gen, key, FIRN_OK);
+    assert_int_equal(world.log.reserves, sent + 1);
+    right = right_of(gen, key);
+    assert_true(right.ceiling == end + 1 && right.end == end + 1);
+    assert_int_equal(firn__machine_shut(gen->machine, key, end, NULL), FIRN_OK);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN); /* its ceiling is later */
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(firn__machine_shut(gen->machine, key, end + 1, NULL), FIRN_OK);
+        assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_CLOSED);
+        assert_int_equal(right_of(gen, key).epoch, 1);
+    }
+    pass(&world.clock, 10 * MINUTE);
+    refill_of(gen, key, FIRN_OK); /* only a claim opens it again */
+    assert_int_equal(world.log.reserves, sent + 1);
+    kill_process(gen);
+}
+
+/* The sender of a pending refill has 15 s for it, in the same boot. */
+static void a_pending_refill_is_left_to_its_sender_for_a_while(void **state) {
+    static const struct {
+        int64_t age_ms;
+        bool boots;
+        int code;
+    } cases[] = {{0, false, FIRN_EWINDOW},
+                 {14999, false, FIRN_EWINDOW},
+                 {15000, false, FIRN_OK},
+                 {-1, false, FIRN_OK},
+                 {0, true, FIRN_OK}};
+    (void)state;
+    char key[FIRN_KEY_SIZE], name[FIRN_KEY_SIZE], note[FIRN_NOTE_SIZE];
+    firn_gen *gen = issuing(key);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        firn_records seen;
+        pass(&world.clock, 10 * MINUTE);
+        const firn__right right = right_of(gen, key);
+        const firn__pending pending = {.latest = right.end,
+                                       .count = 9,
+                                       .instance = 1,
+                                       .sent_ms = firn__machine_steady_ns(gen->machine) / 1000000 -
+                                                  cases[i].age_ms,
+                                       .boot = gen->machine->boot ^ cases[i].boots};
+        assert_int_equal(
+            firn__machine_begin(gen->machine, &seen, firn__pending_key(name, key), NULL), FIRN_OK);
+        const int code = firn__machine_write(gen->machine, &seen, (firn_mark){right.end, 77 + i},
+                                             firn__pending_write(note, &pending), NULL);
+        assert_int_equal(firn__machine_end(gen->machine, code), FIRN_OK);
+        const int before = world.log.reserves;
+        refill_of(gen, key, cases[i].code);
+        assert_int_equal(world.log.reserves - before, cases[i].code == FIRN_OK ? 2 : 0);
+    }
+    closed(gen);
+}
+
+static void without_random_bits_nothing_is_refilled(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    const firn__right before = right_of(gen, key);
+    pass(&world.clock, 10 * MINUTE);
+    for (int i = 0; i < 2; i++) { /* of the handle, and of the refill */
+        atomic_store(&gen->machine->life->instance, 0);
+        grants_left = i + 1;
+        refill_of(gen, key, FIRN_EENTROPY);
+        assert_int_equal(grants_left, 0);
+        assert_int_equal(atomic_load(&gen->machine->life->instance) != 0, i);
+        assert_int_equal(pending_of(gen, key).grant, 0);
+        assert_int_equal(right_of(gen, key).grant, before.grant);
+    }
+    refill_of(gen, key, FIRN_OK);
+    closed(gen);
+}
+
+static void a_store_before_the_epoch_grants_nothing(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    step(&world.clock, -5 * 365 * DAY);
+    refill_of(gen, key, FIRN_ECLOCK);
+    assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_ECLOCK);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    kill_process(gen);
+}
+
+static void shut_meanwhile(void) {
+    assert_int_equal(firn__machine_shut(faster->machine, watched_key, INT64_MAX, NULL), FIRN_OK);
+}
+
+/* Its process ends first: the refill, although it was granted, opens nothing. */
+static void a_right_that_is_closed_during_a_refill_stays_closed(void **state) {
+    (void)state;
+    firn_gen *gen = issuing(watched_key);
+    const firn__right before = right_of(gen, watched_key);
+    faster = process_of(file, "reserve_nodes=1");
+    pass(&world.clock, 10 * MINUTE);
+    at_reserve = shut_meanwhile;
+    refill_of(gen, watched_key, FIRN_OK);
+    const firn__right after = right_of(gen, watched_key);
+    assert_int_equal(after.state, FIRN__RIGHT_CLOSED);
+    assert_true(after.end == before.end && after.grant == before.grant && after.epoch == 1);
+    assert_int_equal(pending_of(gen, watched_key).grant, 0);
+    kill_process(gen);
+    kill_process(faster);
+}
+
+/* ---- each call of a case fails once ------------------------------------------------------------ */
+
+static firn_store *beside; /* another handle of the shared store */
+
+/* The store is an older copy: its mark is one of this machine. */
+static void go_back(firn_gen *gen, const char *key) {
+    const firn__right right = right_of(gen, key);
+    const firn_mark mine = {right.end, right.grant};
+    assert_int_equal(firn_store_give_back(beside, "r", key, &mine, right.first + 8, NULL), FIRN_OK);
+}
+
+/* Somebody else has the node after it. */
+static void grant_to_another(firn_gen *gen, const char *key) {
+    firn_mark held;
+    int64_t first;
+    const firn__right right = right_of(gen, key);
+    const firn_request theirs = {.ns = "r",
+                                 .layout = gen->kept.stored,
+                                 .key = key,
+                                 .count = 80000,
+                                 .earliest = right.end,
+                                 .latest = right.end,
+                                 .grant = 99,
+                                 .note = "another",
+                                 .own = {right.end, right.grant}};
+    assert_int_equal(firn_store_reserve(beside, &theirs, &first, &held, NULL), FIRN_OK);
+}
+
+static void lose_and_declare(firn_gen *gen, const char *key) {
+    go_back(gen, key);
+    assert_int_equal(firn__machine_declare(beside, NULL), FIRN_OK);
+}
+
+static void leave_one_pending(firn_gen *gen, const char *key) {
+    leave_refill(gen, key, 77);
+}
+
+static void have_a_copy(firn_gen *gen, const char *key) {
+    (void)gen, (void)key;
+    world.log.fate = FATE_TWIN;
+    world.log.fated = 1;
+}
+
+static void boot_elsewhere(firn_gen *gen, const char *key) {
+    (void)key;
+    bind_elsewhere(gen);
+}
+
+static void boot_without_the_store(firn_gen *gen, const char *key) {
+    (void)key;
+    bind_elsewhere(gen);
+    away = true;
+}
+
+static void refill_it(firn_gen *gen, const char *key) {
+    firn_mark held;
+    (void)firn__machine_refill(gen->machine, key, NULL, &held, NULL);
+}
+
+static void give_it_back(firn_gen *gen, const char *key) {
+    (void)key;
+    (void)firn_reserve_give_back(gen, NULL);
+}
+
+static void open_it(firn_gen *gen, const char *key) {
+    firn_gen *other = NULL;
+    (void)gen, (void)key;
+    if (try_process(&other, file, "reserve_nodes=1", NULL) == FIRN_OK) {
+        (void)take(other, NULL);
+        kill_process(other);
+    }
+}
+
+static const struct failing_case {
+    enum { OF_PROGRAM, IN_MEMORY, ON_DISK } store;
+    void (*prepare)(firn_gen *gen, const char *key);
+    void (*act)(firn_gen *gen, const char *key);
+    bool unknown; /* the store may grant again what it lost, as long as nobody has declared that */
+} failing_cases[] = {
+    {OF_PROGRAM, have_a_copy, refill_it},          {OF_PROGRAM, leave_one_pending, refill_it},
+    {OF_PROGRAM, leave_one_pending, give_it_back}, {IN_MEMORY, go_back, refill_it, true},
+    {IN_MEMORY, go_back, open_it, true},           {IN_MEMORY, grant_to_another, refill_it},
+    {IN_MEMORY, grant_to_another, open_it},        {ON_DISK, lose_and_declare, refill_it},
+    {OF_PROGRAM, boot_elsewhere, open_it},         {OF_PROGRAM, boot_without_the_store, open_it}};
+
+/* The n-th call of the file or of the shared store fails; returns whether there was one. */
+static bool fail_once(const struct failing_case *it, int n) {
+    char key[FIRN_KEY_SIZE];
+    firn_store *usual = world.store, *shared = NULL;
+    if (it->store != OF_PROGRAM) {
+        shared = world.store = beside = store_at(it->store == ON_DISK ? url : "memory:here");
+    }
+    firn_gen *gen = issuing(key);
+    pass(&world.clock, 12 * SECOND);
+    it->prepare(gen, key);
+    fails_in = n;
+    it->act(gen, key);
+    const bool met = fails_in == 0;
+    fails_in = 0;
+    away = false;
+    firn_gen *plain = NULL, *next = NULL; /* both must wait for a guard after a loss */
+    if (!it->unknown) {
+        (void)try_open(&plain, LAYOUT, "ns=r reach=1h unsafe=1 max_wait=0", false, NULL);
+    }
+    (void)try_process(&next, file, "reserve_nodes=1", NULL);
+    for (int s = 0; s < 12; s++) {
+        (void)take(gen, NULL);
+        (void)(plain != NULL && take(plain, NULL));
+        (void)(next != NULL && take(next, NULL));
+        pass(&world.clock, 7 * SECOND);
+    }
+    nothing_twice();
+    pass(&world.clock, 3 * HOUR);
+    takes(gen);
+    kill_process(gen);
+    if (plain != NULL) {
+        closed(plain);
+    }
+    if (next != NULL) {
+        kill_process(next);
+    }
+    if (shared != NULL) {
+        world.store = usual;
+        firn_store_close(shared);
+    }
+    return met;
+}
+
+static void a_failure_in_any_case_repeats_nothing(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof failing_cases / sizeof *failing_cases; i++) {
+        int n = 1 + (int)i % short_step(9), last = n;
+        for (bool met = true; met; last = n, n += short_step(61)) {
+            met = false;
+            for (int late = 0; late < 2; late++) {
+                void *again = NULL;
+                end_world(&again);
+                assert_int_equal(begin_world(&again), 0);
+                fails_late = late != 0;
+                met = fail_once(&failing_cases[i], n) || met;
+            }
+        }
+        assert_in_range(last, 3, 200);
+    }
 }
 
 /* ---- random lives ---------------------------------------------------------------------------- */
@@ -2691,6 +3068,7 @@ int main(int count, char **words) {
         TEST(a_pending_refill_at_open_is_no_other_holder),
         TEST(excluded_nodes_leave_the_reserve),
         TEST(who_starts_takes_no_excluded_node),
+        TEST(a_refill_learns_of_narrowed_claims),
         TEST(a_give_back_is_no_loss_for_an_idle_process),
         TEST(a_node_that_was_claimed_again_is_no_loss),
         TEST(a_right_that_is_given_back_meanwhile_is_not_refilled),
@@ -2699,10 +3077,20 @@ int main(int count, char **words) {
         TEST(each_verb_opens_a_store_that_was_away),
         TEST(a_store_of_a_program_names_no_others),
         TEST(a_machine_may_have_no_number),
+        TEST(a_damaged_binding_is_a_copy),
+        TEST(a_disk_of_another_machine_is_noticed),
+        TEST(without_a_clock_nothing_is_granted),
+        TEST(a_file_of_another_layout_is_left_alone),
         TEST(a_file_that_cannot_be_looked_at_is_a_copy),
         TEST(a_renewed_identity_is_another_sender),
         TEST(a_reserve_has_a_place),
         TEST(shared_memory_holds_no_reserve),
+        TEST(no_refill_is_sent_without_need),
+        TEST(a_pending_refill_is_left_to_its_sender_for_a_while),
+        TEST(without_random_bits_nothing_is_refilled),
+        TEST(a_store_before_the_epoch_grants_nothing),
+        TEST(a_right_that_is_closed_during_a_refill_stays_closed),
+        TEST(a_failure_in_any_case_repeats_nothing),
         TEST(random_lives_repeat_nothing),
         TEST(each_call_may_fail),
         TEST(a_damaged_note_is_no_right),

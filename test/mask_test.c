@@ -159,6 +159,34 @@ static void texts_have_their_forms(void **state) {
     firn_mask_close(mask);
 }
 
+static void a_mac_has_the_cases_of_its_form(void **state) {
+    static const struct {
+        const char *keys;
+        int code;
+    } forms[] = {{"name=orders as=base36", FIRN_OK},
+                 {"name=orders as=base32", FIRN_OK},
+                 {"name=orders as=base58", FIRN_EMISMATCH},
+                 {"name=orders as=base62", FIRN_EMISMATCH}};
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        firn_mask *mask = opened(forms[i].keys);
+        char text[FIRN_TEXT_SIZE], back[FIRN_TEXT_SIZE];
+        bool letters = false;
+        firn_error error = {0};
+        for (char id[] = "1000"; !letters; id[3]++) { /* a MAC may consist of digits */
+            assert_int_equal(firn_mask_write(mask, text, id, 4, NULL), FIRN_OK);
+            for (char *end = text + strlen(text) - 4; *end != '\0'; end++) {
+                if (*end >= 'a' && *end <= 'z') {
+                    *end = (char)(*end - 'a' + 'A');
+                    letters = true;
+                }
+            }
+        }
+        assert_int_equal(firn_mask_read(mask, back, text, strlen(text), &error), forms[i].code);
+        firn_mask_close(mask);
+    }
+}
+
 static void another_mask_has_another_fingerprint(void **state) {
     static const char *const others[] = {"name=order", "name=orders width=64",
                                          "name=orders width=uuid", "name=orders key_number=2",
@@ -562,6 +590,7 @@ int main(void) {
         TEST("keys are those of RFC 5869", keys_are_those_of_the_rfc),
         TEST("a key comes from a file, too", a_key_comes_from_a_file_too),
         TEST("texts have their forms", texts_have_their_forms),
+        TEST("a MAC has the cases of its form", a_mac_has_the_cases_of_its_form),
         TEST("another mask has another fingerprint", another_mask_has_another_fingerprint),
         TEST("twenty bits are a permutation", twenty_bits_are_a_permutation),
         TEST("every width comes back", every_width_comes_back),

@@ -28,6 +28,7 @@ class Model:
         self.floors = {}  # of a namespace, after a loss
         self.copy = None
         self.lost = False
+        self.jobs = set() # grants of named jobs: several processes may continue one
         self.used = set() # slots that were issued
         self.asked = {}   # of a key and a grant: the request, which is the same whenever it is sent
         self.sent = {}    # of those: how often
@@ -95,6 +96,11 @@ class Model:
 
     def step(self, cells):
         name = {"return": "returned"}.get(cells[0], cells[0])
+        if name in ("send", "reserve", "reply"):
+            if cells[1].endswith(" jobs"):
+                self.jobs.add(cells[10])
+            if cells[10] in self.jobs:
+                cells = cells[:3] + ["a job"] + cells[4:]
         getattr(self, name)(*cells[1:])
 
 

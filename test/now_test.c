@@ -159,6 +159,21 @@ static void a_clock_that_cannot_be_read_is_an_error(void **state) {
     closed(gen);
 }
 
+static firn_gen *faster; /* issues 100 ms later, after each reading of the slower one's clock */
+static firn_clock honest;
+
+static int slow_wall(void *self, firn_time *now) {
+    firn_gen *gen = faster;
+    int code = honest.wall(self, now);
+    faster = NULL; /* its own readings are fast */
+    if (gen != NULL) {
+        pass(&world.clock, 100 * MS);
+        next(gen);
+    }
+    faster = gen;
+    return code;
+}
+
 static void share(firn_gen *gens[2], void *memory) {
     const firn_config config = {.size = sizeof config,
                                 .scheme = FOUR,
@@ -266,6 +281,31 @@ static void a_shared_node_is_left_once(void **state) {
     assert_true(nodes[2] != nodes[0] && nodes[3] == nodes[2]);
     assert_int_equal(world.notices, 1);
     assert_true(next_field(gens[0], "node") == nodes[2]);
+    closed(gens[0]);
+    closed(gens[1]);
+}
+
+/* A cursor that is ahead of an older reading proves no step: others issue in between. Also after a
+ * step that both saw, and the faster one acted on. */
+static void what_others_issue_meanwhile_is_no_step_back(void **state) {
+    static _Alignas(64) uint8_t memory[SHARED];
+    firn_gen *gens[2];
+    (void)state;
+    honest = world.hands;
+    world.hands.wall = slow_wall;
+    share(gens, memory);
+    for (uint64_t steps = 0; steps < 2; steps++) {
+        step(&world.clock, steps == 0 ? 0 : -HOUR);
+        const uint64_t node = next_field(gens[1], "node");
+        world.notices = 0;
+        faster = gens[1];
+        denied(gens[0], FIRN_EEXHAUSTED, "ahead of the clock"); /* of its reading */
+        faster = NULL;
+        assert_int_equal(world.notices, 0);
+        assert_int_equal(atomic_load(&gens[0]->live->watch.stepped), steps);
+        assert_true(next_field(gens[0], "node") == node);
+        assert_true(next_field(gens[1], "node") == node);
+    }
     closed(gens[0]);
     closed(gens[1]);
 }
@@ -532,6 +572,7 @@ int main(void) {
         TEST(a_clock_that_cannot_be_read_is_an_error),
         TEST(a_maker_whose_number_came_again_is_gone),
         TEST(a_shared_node_is_left_once),
+        TEST(what_others_issue_meanwhile_is_no_step_back),
         TEST(a_closed_shared_node_is_left_too),
         TEST(a_cursor_that_is_too_far_ahead_is_a_step_back),
         TEST(only_issued_ids_are_a_trace),

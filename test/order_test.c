@@ -350,7 +350,7 @@ static void the_store_does_not_know_the_key(void **state) {
 
 /* ---- a cipher that fails --------------------------------------------------------------------- */
 
-static bool cipher_fails;
+static bool cipher_fails, is_missing, is_newer, is_other;
 static const firn_cipher_ops *real_cipher;
 
 static int no_number(void *self, firn_halves *numbers, size_t count, firn_error *error) {
@@ -365,7 +365,25 @@ void *__wrap_firn__module_symbol(void *module, const char *symbol) {
     real_cipher = __real_firn__module_symbol(module, symbol);
     failing = *real_cipher;
     failing.encrypt = failing.decrypt = no_number;
-    return cipher_fails ? &failing : (void *)real_cipher;
+    failing.version += (uint32_t)is_newer;
+    failing.name = is_other ? "aes" : failing.name;
+    return is_missing                             ? NULL
+           : cipher_fails || is_newer || is_other ? &failing
+                                                  : (void *)real_cipher;
+}
+
+static void a_module_of_another_version_is_refused(void **state) {
+    bool *const cases[] = {&is_missing, &is_newer, &is_other};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        firn_order *order = NULL;
+        firn_error error = {0};
+        *cases[i] = true;
+        const int code = firn_order_open(&order, "digits=6", nist_key, MODULES, &error);
+        *cases[i] = false;
+        assert_int_equal(code, FIRN_ESYSTEM);
+        error_text(&error, FIRN_ESYSTEM, "the module ff1 is of another version");
+    }
 }
 
 static void without_its_cipher_nothing_is_written(void **state) {
@@ -400,6 +418,7 @@ int main(void) {
         TEST("a series ends with its digits", a_series_ends_with_its_digits),
         TEST("the store does not know the key", the_store_does_not_know_the_key),
         TEST("without its cipher nothing is written", without_its_cipher_nothing_is_written),
+        TEST("a module of another version is refused", a_module_of_another_version_is_refused),
 #undef TEST
     };
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);

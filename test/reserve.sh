@@ -25,7 +25,8 @@ check "the first process fills the reserve" issue
 before=$(until_when)
 test/engine halt "$engine"
 check "a new process issues while the store is away" issue
-same "it says that the store is away" yes "$(grep -q 'Connection refused' "$TMPDIR/why" && echo yes || cat "$TMPDIR/why")"
+same "it says that the store is away, and where the ID is from" "1 1" \
+    "$(grep -c 'Connection refused' "$TMPDIR/why") $(grep -c "IDs come from this machine's reserve" "$TMPDIR/why")"
 check "so does another one" issue
 # shellcheck disable=SC2086
 refusal=$("$FIRN" new snowflake ns=out reach=1h mode=window "store=$url" 2>&1)

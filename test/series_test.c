@@ -108,7 +108,13 @@ static void each_template_has_its_period_and_text(void **state) {
         {"template={year}{month}{day}{counter:4} restart=week", "202510090001", "202510090002",
          "restart=week"},
         {DAILY "-{damm}", "2025-10-09-000001-5", "2025-10-09-000002-8", "restart=day"},
+        {DAILY "-{damm}/", "2025-10-09-000001-5/", "2025-10-09-000002-8/", "restart=day"},
+        {"template={year}{yearday}{counter:4} restart=month", "20252820001", "20252820002",
+         "restart=month"},
         {DAILY "-{luhn}", "2025-10-09-000001-3", "2025-10-09-000002-1", "restart=day"},
+        {"template=aZ_{year}{counter:4}{damm}", "aZ_202500017", "aZ_202500025", "restart=year"},
+        {"template=aZ_{year}{counter:4}{luhn}", "aZ_202500013", "aZ_202500021", "restart=year"},
+        {"template=aZ_{year}{counter:4}{mod97}", "aZ_2025000147", "aZ_2025000244", "restart=year"},
         {"template=RE{year}{counter:3}{mod97}", "RE202500179", "RE202500276", "restart=year"},
         {DAILY " zone=Pacific/Kiritimati", "2025-10-09-000001", "2025-10-09-000002", "restart=day"},
         {DAILY " zone=-12:00", "2025-10-08-000001", "2025-10-08-000002", "restart=day"},
@@ -144,6 +150,7 @@ static void a_template_that_repeats_numbers_is_refused(void **state) {
         {"template={weekyear}-{counter:5}", "{weekyear} without {week}"},
         {"template={month}-{counter:5}", "has no {year}, so its counter would never restart"},
         {"template={yearday}-{counter:5}", "add {year}, or restart=never"},
+        {"template={day}-{counter:5}", "add {year}, or restart=never"},
         {"template={year}-{counter:5} restart=month", "does not name its month"},
         {"template={year}-{counter:5} restart=day", "add {year}, {month} and {day}"},
         {"template={month}{day}-{counter:5} restart=year", "does not name its year"},
@@ -161,13 +168,25 @@ static void a_template_that_repeats_numbers_is_refused(void **state) {
         {"template={counter:6}{damm}{luhn}", "has a part"},
         {"template={hour}{counter:6}", "a template has no part {hour}: use {year}"},
         {"template=%Y{counter:6}", "character 1 of the template is '%'"},
+        {"template={counter:6}~", "character 12 of the template is '~'"},
+        {"template={counter:6}[", "character 12 of the template is '['"},
+        {"template={counter:6}\x01", "character 12 of the template is '\\x01'"},
+        {"template={counter:6}\x7f", "character 12 of the template is '\\x7f'"},
+        {"template={a23456789012345678901234567890123456789012345678}",
+         "has no part {a234567890123456789012345678901234567890}"},
         {"template={year-{counter:6}", "has no part {year-{counter:6}"},
         {"template={counter:6", "character 1 of the template is '{': a } is missing"},
         {"zone=UTC", "belong to a template"},
+        {"restart=day", "belong to a template"},
+        {"late=1", "belong to a template"},
+        {"grow=1", "belong to a template"},
+        {DAILY " masked=0123456", "masked=0123456 is not the fingerprint of a key"},
         {"templat={counter:6}", "did you mean `template`?"},
         {DAILY " restart=hour", "choose one of never day week month year"},
         {DAILY " zone=Europe/Berlim", "Europe/Berlim is not valid"},
         {DAILY " grow=2", "choose one of 0 1"},
+        {DAILY " grow=0s", "choose one of 0 1"},
+        {DAILY " late=-", "late=- is not valid: write a whole number"},
         {"", "the store has no series refused: define it with template="},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -176,9 +195,21 @@ static void a_template_that_repeats_numbers_is_refused(void **state) {
     refused("refused", "template={counter:0}", FIRN_ERANGE, "1 to 12");
     refused("refused", "template={counter:13}", FIRN_ERANGE, "1 to 12");
     refused("refused", DAILY " late=367", FIRN_ERANGE, "0 to 366");
+    refused("refused", DAILY " late=-1", FIRN_ERANGE, "0 to 366");
+    refused("refused", DAILY " late=9999999999999999999", FIRN_ERANGE, "0 to 366");
+    refused("refused", DAILY " late=9999999999999999999999999", FIRN_ERANGE, "0 to 366");
     refused("refused", DAILY " block=0", FIRN_ERANGE, "1 to 1000000");
+    refused("refused", DAILY " key_file=/nonexistent", FIRN_EIO, "cannot open the key file");
     refused("", DAILY, FIRN_ERANGE, "the name of a series has 0 bytes");
     refused("a\xff", DAILY, FIRN_EUSAGE, "is not UTF-8 at byte 2");
+    static const char *const torn[] = {"\xe0\x9f\xbf",     "\xed\xa0\x80",     "\xf0\x8f\xbf\xbf",
+                                       "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xc1\xbf"};
+    static const char *const whole[] = {"\xe0\xa0\x80",     "\xed\x9f\xbf",     "\xf0\x90\x80\x80",
+                                        "\xf4\x8f\xbf\xbf", "\xf1\x80\x80\x80", "\xc2\xa0"};
+    for (size_t i = 0; i < sizeof torn / sizeof *torn; i++) {
+        refused(torn[i], DAILY, FIRN_EUSAGE, "is not UTF-8 at byte 1");
+        closed(opened(whole[i], DAILY));
+    }
     char keys[300] = "template={counter:6}";
     memset(keys + 20, 'x', 74);
     refused("refused", keys, FIRN_ERANGE,
@@ -200,6 +231,20 @@ static void a_key_file_needs_a_whole_key(void **state) {
     close(made);
     snprintf(keys, sizeof keys, DAILY " key_file=%s", path);
     refused("refused", keys, FIRN_EUSAGE, "has 32 hex digits: use one of 64");
+    FILE *whole = fopen(path, "w");
+    assert_non_null(whole);
+    fprintf(whole, "1 %064d\n", 7);
+    fclose(whole);
+    snprintf(keys, sizeof keys, "template=A{counter:6} key_file=%s", path);
+    firn_series *series = opened("masked", keys); /* without periods: without a tweak */
+    int64_t counter = 0;
+    char text[FIRN_SERIES_SIZE];
+    assert_int_equal(issue(series, NULL, text, NULL), FIRN_OK);
+    assert_int_equal(firn_series_read(series, &counter, text, strlen(text), NULL), FIRN_OK);
+    assert_int_equal(counter, 1);
+    assert_int_equal(firn_series_read(series, &counter, "A000000", 7, NULL), FIRN_OK);
+    assert_true(counter > 1);
+    closed(series);
     unlink(path);
 }
 
@@ -241,6 +286,8 @@ static void a_number_is_read_or_refused(void **state) {
         {"2025-10-09-000001-4", "the check digit does not fit"},
         {"2025-10-09-000010-5", "the check digit does not fit"},
         {"2025-10-09-000001", "text ends after 17 characters"},
+        {"2025-10-09-0000", "text ends after 15 characters"},
+        {"2025-1/-09-000001-5", "character 7 of 19 is '/'"},
         {"2025-10-09-000001-55", "the number is too long"},
         {"2025/10-09-000001-5", "character 5 of 19 is '/'"},
         {"2025-1O-09-000001-5", "character 7 of 19 is 'O'"},
@@ -261,6 +308,9 @@ static void a_number_is_read_or_refused(void **state) {
     } dates[] = {
         {DAILY, "2025-02-29-000001", "does not exist"},
         {DAILY, "2025-13-01-000001", "does not exist"},
+        {DAILY, "2025-00-01-000001", "does not exist"},
+        {DAILY, "2025-01-00-000001", "does not exist"},
+        {DAILY, "2025-01-32-000001", "does not exist"},
         {DAILY, "0000-01-01-000001", "does not exist"},
         {DAILY, "2025-02-28-000000", "the counter is 0"},
         {"template={year}{yearday}{counter:3}", "2025366001", "does not exist"},
@@ -401,6 +451,8 @@ static void years_of_other_than_four_digits_are_refused(void **state) {
     assert_int_equal(firn_series_next(series, &bad, NULL, 1, &error), FIRN_ERANGE);
     clock_shows("+10000-01-01T00:00:00Z");
     denied(series, NULL, FIRN_ERANGE, "years 1 to 9999");
+    clock_shows("9999-12-31T23:59:59Z"); /* two seconds later, no period is known */
+    denied(series, "9999-12-31T12:00:00Z", FIRN_ERANGE, "years 1 to 9999");
     closed(series);
 }
 
@@ -588,6 +640,7 @@ static void a_counter_ends_or_grows(void **state) {
     assert_int_equal(firn_series_next(series, NULL, texts, 0, &error), FIRN_ERANGE);
     error_text(&error, FIRN_ERANGE,
                "one call issues 1 to 1000000 numbers: ask for such a count, not 0");
+    assert_int_equal(firn_series_next(series, NULL, texts, 1000001, &error), FIRN_ERANGE);
     closed(series);
 }
 
@@ -611,6 +664,12 @@ static void peeking_reserves_nothing(void **state) {
                      mark_of(&world.log, "series invoices", "1"));
     assert_string_equal(text, "2025-10-09 2");
     assert_string_equal(firn_series_mark(text, "integer", 77), "");
+    assert_string_equal(firn_series_mark(text, "series template=A{counter:6}", 77), "77");
+    static const char *const none[] = {"series template=A{counter:6}",
+                                       "series template=A{counter:6} later=1", "series template=A"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        assert_string_equal(firn_series_mark(text, none[i], i == 0 ? -1 : 77), "");
+    }
     closed(series);
 }
 
@@ -643,6 +702,7 @@ static void advancing_skips_counters(void **state) {
     gives(series, NULL, "2025-10-09-004712");
     assert_int_equal(firn_series_advance(series, NULL, 1000000, &error), FIRN_ERANGE);
     error_text(&error, FIRN_ERANGE, "a counter of series invoices is 1 to 999999, not 1000000");
+    assert_int_equal(firn_series_advance(series, NULL, 0, &error), FIRN_ERANGE);
     clock_shows("2025-10-10T00:00:00Z");
     gives(series, NULL, "2025-10-10-000001");
     closed(series);

@@ -639,6 +639,8 @@ static void what_cannot_be_shared_is_refused(void **state) {
     refused("objectid", "", size, FIRN_EUSAGE, "not one slot each");
     refused("snowflake", "nodes=2", size, FIRN_EUSAGE, "nodes= is more than 1");
     refused("snowflake", "mode=online", size, FIRN_EUSAGE, "mode=online holds no window");
+    refused("snowflake", "worker=ticket", size, FIRN_EUSAGE, "a ticket is one process's");
+    refused("time-random", "", size, FIRN_EUSAGE, "");
     refused("snowflake", "ordering=thread", size, FIRN_EUSAGE, "ordering= is not strict");
     refused("snowflake", "", size - 1, FIRN_EUSAGE, "give ");
     refused("snowflake", "node=3", 2047, FIRN_EUSAGE, "give 2048");

@@ -956,6 +956,8 @@ static void errors_tell_place_character_and_cure(void **state) {
          "character 25 of 26 is '8': a letter or 2 to 7 is needed"},
         {FIRN_FORM_NCNAME58, 128, "E3UZ99RxxUJC1v4dWsYt_bJ",
          "character 2 of 23 is '3': base58 digits of 15 bytes and then _ are needed from here on"},
+        {FIRN_FORM_NCNAME58, 128, "E_____________________J",
+         "character 2 of 23 is '_': base58 digits of 15 bytes and then _ are needed from here on"},
         {FIRN_FORM_NCNAME58, 128, "EzzzzzzzzzzzzzzzzzzzzzJ",
          "character 2 of 23 is 'z': base58 digits of 15 bytes and then _ are needed from here on"},
         {FIRN_FORM_HEX, 161, "x", "hex is not a form for IDs of 161 bits"},

@@ -124,9 +124,24 @@ static void offsets_need_no_database(void **state) {
 static void names_of_no_zone_are_refused(void **state) {
     (void)state;
     const char *const names[] = {
-        "Mars/Base", "../../etc/passwd", "/etc/passwd", "right/UTC", "",         "+24:00",
-        "+1",        "zone.tab",         "Europe",      "+0160",     "+013",     "+01:",
-        "-01:0",     "+12345",           "a b",         "Etc/UTC\n", "Etc/GMT~1"};
+        "Mars/Base",
+        "../../etc/passwd",
+        "/etc/passwd",
+        "right/UTC",
+        "",
+        "+24:00",
+        "+1",
+        "zone.tab",
+        "Europe",
+        "+0160",
+        "+013",
+        "+01:",
+        "-01:0",
+        "+12345",
+        "a b",
+        "Etc/UTC\n",
+        "Etc/GMT~1",
+        "a0123456789012345678901234567890123456789012345678901234567890123"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         refused(names[i], FIRN_EUSAGE, "is not valid: use UTC, +hh:mm");
     }
@@ -173,9 +188,13 @@ static void damaged_files_are_refused_or_read(void **state) {
 /* Rules that no zone has at present: days counted from 0 or 1, summer time for the whole year. */
 static void rules_of_every_kind_are_read(void **state) {
     (void)state;
-    const char *const rules[] = {"<+03>-3", "AAA-1BBB,J60,J300/3:30", "AAA5BBB4,59/-1,299/25:10:05",
-                                 "AAA3BBB,M3.2.0/-2,M11.1.0/26", "AAA-12BBB,M10.5.6/0,M2.4.3"};
-    char path[300], endless[128];
+    const char *const rules[] = {"<+03>-3",
+                                 "AAA-1BBB,J60,J300/3:30",
+                                 "AAA5BBB4,59/-1,299/25:10:05",
+                                 "AAA3BBB,M3.2.0/-2,M11.1.0/26",
+                                 "AAA-12BBB,M10.5.6/0,M2.4.3",
+                                 "aaa+3bbb,J59,J365/+2"};
+    char path[300], endless[129];
     setenv("TZDIR", folder, 1);
     snprintf(path, sizeof path, "%s/Zone", folder);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -188,10 +207,32 @@ static void rules_of_every_kind_are_read(void **state) {
         }
         firn_zone_close(zone);
     }
+    write_rule(path, "AAA0BBB,J365/167,J1"); /* summer begins a week after its year's end */
+    firn_zone *late = opened("Zone");
+    assert_int_equal(firn_zone_offset(late, 3 * 86400), 0);
+    assert_int_equal(firn_zone_offset(late, 20 * 86400), 3600);
+    firn_zone_close(late);
     /* The longest rule, which ends where the days of summer time are needed. */
     snprintf(endless, sizeof endless, "AAA0<%0120d>1", 0);
     assert_int_equal(strlen(endless), 127);
     write_rule(path, endless);
+    refused("Zone", FIRN_EUSAGE, "is not valid");
+    write_rule(path, strcat(endless, "1"));
+    refused("Zone", FIRN_EUSAGE, "is not valid");
+    write_rule(path, "AAA0");
+    firn_zone_close(opened("Zone"));
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    fseek(file, -6, SEEK_END);
+    fputc('x', file); /* before the rule */
+    fclose(file);
+    refused("Zone", FIRN_EUSAGE, "is not valid");
+    write_rule(path, "AAA0");
+    for (off_t size = 107; size > 0; size--) { /* a file that ends too early */
+        assert_int_equal(truncate(path, size), 0);
+        refused("Zone", FIRN_EUSAGE, "is not valid");
+    }
+    assert_int_equal(truncate(path, 1 << 16), 0); /* and one that is too long */
     refused("Zone", FIRN_EUSAGE, "is not valid");
     unlink(path);
     unsetenv("TZDIR");
@@ -208,6 +249,8 @@ static void broken_rules_are_refused(void **state) {
                                  "AAA3:60",
                                  "AAA3:10:60",
                                  "AAA3BB",
+                                 "AAA{3",
+                                 "AAA1000",
                                  "AAA3BBB",
                                  "AAA3BBBx",
                                  "AAA3BBB4:",
@@ -219,6 +262,8 @@ static void broken_rules_are_refused(void **state) {
                                  "AAA3BBB,M3.0.0,M11.1.0",
                                  "AAA3BBB,M3.6.0,M11.1.0",
                                  "AAA3BBB,M3.1,M11.1.0",
+                                 "AAA3BBB,M3,1.0,M11.1.0",
+                                 "AAA3BBB,M3.1,0,M11.1.0",
                                  "AAA3BBB,M3.1.7,M11.1.0",
                                  "AAA3BBB,J0,J300",
                                  "AAA3BBB,J366,J300",
@@ -317,6 +362,13 @@ static void old_files_are_read(void **state) {
         write_old(path, &wrong[i]);
         refused("Zone", FIRN_EUSAGE, "is not valid");
     }
+    const uint8_t header[44] = {'T', 'Z', 'i', 'f', 0, [38] = 1, [39] = 1, [43] = 1};
+    FILE *file = fopen(path, "wb"); /* 257 types, and a byte names 256 */
+    assert_non_null(file);
+    fwrite(header, 1, sizeof header, file);
+    fclose(file);
+    assert_int_equal(truncate(path, 44 + 257 * 6 + 1), 0);
+    refused("Zone", FIRN_EUSAGE, "is not valid");
     unlink(path);
     setenv("TZDIR", "", 1); /* as without it */
     refused("Mars/Base", FIRN_EUSAGE, "is not valid");

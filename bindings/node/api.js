@@ -17,6 +17,8 @@ function firnApi (native, generators) {
     return out
   }
 
+  const big = (name, value) => typeof value === 'bigint' ? value : BigInt(integer(name, value, 0, 2 ** 53))
+
   const hexOf = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 
   const natural = (described, bytes, args) => isNumber(described)
@@ -101,16 +103,16 @@ function firnApi (native, generators) {
     next () { return call('segment', this.#segment, 'next') }
     peek () { return call('segment', this.#segment, 'peek') }
     increment () { return call('segment', this.#segment, 'increment') }
-    advance (from) { return call('segment', this.#segment, 'advance', BigInt(from)) }
+    advance (from) { return call('segment', this.#segment, 'advance', big('from', from)) }
     close () { call('segment', this.#segment, 'close') }
 
     /** The first of n integers; the others follow in steps of increment(). */
-    block (n) { return call('segment', this.#segment, 'block', BigInt(n)) }
+    block (n) { return call('segment', this.#segment, 'block', big('n', n)) }
 
     async nextAsync () { return this.#queued('next') }
     async peekAsync () { return this.#queued('peek') }
-    async blockAsync (n) { return this.#queued('block', BigInt(n)) }
-    async advanceAsync (from) { return this.#queued('advance', BigInt(from)) }
+    async blockAsync (n) { return this.#queued('block', big('n', n)) }
+    async advanceAsync (from) { return this.#queued('advance', big('from', from)) }
 
     /** close() in the thread pool, after the calls that it still runs. */
     closeAsync () {
@@ -179,7 +181,7 @@ function firnApi (native, generators) {
       this.#order = call('openOrder', new Uint8Array(key), keysOf(keys), optional('moduleDir', moduleDir))
     }
 
-    write (integer) { return call('writeOrder', this.#order, BigInt(integer)) }
+    write (integer) { return call('writeOrder', this.#order, big('integer', integer)) }
     read (number) { return call('readOrder', this.#order, text('number', number)) }
   }
 

@@ -8,6 +8,7 @@ cp bindings/node/*.c bindings/node/*.h bindings/node/*.js bindings/node/*.mjs bi
 bare() {
     (cd "$there" && sed -E '/^if \(typeof module|^.use strict.$/d; /^ *(\/\/|\/\*\*|\*)/d; s/^ +//; s_ +// [^"\x27`]*$__' "$@")
 }
+sed -i '2,$ { /^ *\/\/ /d }' "$there/wasm.mjs" "$there/issue.mjs" "$there/load.mjs"
 {
     echo '// SPDX-License-Identifier: MIT'
     echo '// Made by bindings/node/build.sh of core.js and generators.js, as an ES module.'

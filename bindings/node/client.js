@@ -6,30 +6,37 @@
 //     const ids = new Client(['http://ids1:7380', 'http://ids2:7380'])
 //     await ids.next('snowflake')                        // one ID: strict order, fresh time
 //     await ids.many('uuid7', 3)                         // an array of three
-//     for await (const id of ids.ids('snowflake')) break // from blocks, at most 1 ms old
+//     const gen = ids.open('snowflake')                  // with the methods of firn.open('snowflake'), which return promises
+//     await gen.next()
+//     for await (const id of gen) break                  // from blocks, at most 1 ms old
 //
-// IDs are BigInts up to 64 bits, else strings. Worker threads and processes make their own clients.
+// IDs are BigInts up to 64 bits, else strings. Methods, arguments, results and errors have the names of the package firn.
+// Worker threads and processes make their own clients.
 'use strict'
 
 // Next.js caches what fetch returns by default: a kept reply would issue its IDs again. Workers that have
 // no such option refuse it.
 const UNCACHED = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
 
-// Every error of this file. `reason` is the name of the server's error ('USAGE', 'STORE'), or its HTTP status, or ''; so is
-// `code`, the older word, which means 'ERR_FIRN_USAGE' in the package firn.
-// `cure` (what to do, a part of the message), `cureName` (its name in firn.h), `value` and `limit`: '' if the server's
-// error has none.
+// The names of firn.h: the first has the number -1.
+const NAMES = ('USAGE RANGE LAYOUT TEXT MISMATCH NAMESPACE BUSY EXHAUSTED WINDOW CLOCK STORE UNKNOWN FORKED CLONED ENTROPY MEMORY IO ' +
+  'UNSORTED SYSTEM BACK TAKEN END FULL').split(' ')
+
+// Every error of this file; `instanceof FirnError` of the package firn, if the program has it. `reason` is the name of the
+// server's error ('STORE'; 'USAGE' of a wrong request without a name), `status` the status of HTTP; the others as in FirnError.
 class FirnClientError extends Error {
-  constructor (message, code = '', { cure = '', cure_name: cureName = '', value = '', limit = '' } = {}) {
+  constructor (message, reason = 'USAGE', { cure = '', cure_name: cureName = 'NONE', value = '', limit = '' } = {}, status) {
     super(message)
-    Object.assign(this, { name: this.constructor.name, code, reason: code, cure, cureName, value, limit })
+    const errno = -1 - NAMES.indexOf(reason)
+    Object.assign(this, { name: this.constructor.name, code: `ERR_FIRN_${reason}`, reason, errno, cure, cureName, value, limit, status })
+    Object.defineProperty(this, 'isFirn', { value: true }) // for FirnError
   }
 }
 
 // Servers answered that they cannot issue now, for longer than maxWait. Try again later.
 class OverloadError extends FirnClientError {}
 
-// No server answered within maxWait.
+// No server answered within maxWait. Its reason is STORE.
 class UnreachableError extends FirnClientError {}
 
 // The request is wrong: an unknown scheme, a count out of range, a wrong token, the end of a segment. Never retried.
@@ -59,76 +66,102 @@ class Client {
     this.#headers = { accept: 'text/plain', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
   }
 
-  // Returns one ID. fields: as: a text form; other fields belong to the scheme, such as { prefix: 'user' }.
+  // A generator with the methods of firn.open(). Nothing is opened, so that it need not be closed.
+  open (scheme, { output, maxAge = 1, ...fields } = {}) {
+    return new Generator(this, scheme, maxAge, this.#options.block, output === undefined ? fields : { output, ...fields })
+  }
+
+  // An endless asynchronous iterator that takes IDs from blocks: an ID is at most maxAge milliseconds old.
+  ids (name, options) {
+    return this.open(name, options).ids()
+  }
+
+  // Integers that are unique under a key, with the methods of firn.Segment.
+  segment (key) {
+    return new Segment(key, n => this.#call('POST', ['block', key], [['n', n]], body => {
+      const found = /^(\d{1,19}) (\d{1,19}) (\d{1,19})\n$/.exec(body)
+      return found ? found.slice(1).map(BigInt) : undefined
+    }), () => this.#call('POST', ['segments', key], [['n', 1]], body => idsOf(body, 1, DEC)))
+  }
+
+  // Returns one ID. fields: output: 'string', 'bigint', 'buffer' or a form, as firn.open() takes it; other fields belong to
+  // the scheme, such as { prefix: 'user' }.
   async next (name, fields = {}) {
     return (await this.many(name, 1, fields))[0]
   }
 
   // n IDs (1 to 65536), in order.
-  async many (name, n, { as, ...fields } = {}) {
-    const output = as ? { as, integers: false } : await this.#output(name)
+  async many (name, n, { output, ...fields } = {}) {
+    let [form, kind] = OUTPUTS[output] ?? [output, TEXT]
+    if (output === undefined || output === 'string' || output === 'bigint') { // which depend on the scheme
+      const [own, natural, bits] = await this.#output(name)
+      if (output === 'bigint' && bits > 64) throw new RequestError(`output=bigint does not fit ${name}, which has ${bits} bits: bigint (up to 64), buffer, string or a form`)
+      if (output !== 'bigint') form = own
+      if (output === undefined) kind = natural
+    }
     const query = Object.entries(fields).map(([key, value]) => [key, text(value)])
-    return this.#call('POST', ['new', name], [...query, ['n', n], ['as', output.as]], body => idsOf(body, n, output.integers))
+    return this.#call('POST', ['new', name], [...query, ['n', n], ['as', form]], body => idsOf(body, n, kind))
   }
 
-  // n IDs of a past time: a Date, or text such as '2024-02-29T12:00:00Z'.
+  // n IDs of a past time: a Date, RFC 3339 text, or a BigInt of nanoseconds since 1970.
   at (name, time, n = 1, fields = {}) {
-    return this.many(name, n, { ...fields, time })
+    return this.many(name, n, { ...fields, time: timeText(time) })
   }
 
-  // An endless asynchronous iterator that takes IDs from blocks: an ID is at most maxAge milliseconds old.
-  ids (name, { maxAge = 1, ...fields } = {}) {
-    return new Ids(this, name, maxAge, this.#options.block, fields)
+  // The contents of an ID. Without a scheme, the text must have a best reading that is likely: a number has none.
+  async show (id, scheme) {
+    const { unix_ns: ns, fields, prefix = '', time: shownTime, ...shown } = await this.#shown(id, scheme)
+    if (!shown.scheme) {
+      const [best] = shown.candidates ?? []
+      throw new RequestError(`${JSON.stringify(String(id))} ${best ? `may be an ID of ${best} or of another scheme` : 'is not an ID of a known scheme'}: name its scheme`, 'TEXT')
+    }
+    const [, kind] = await this.#output(shown.scheme)
+    const digits = prefix ? shown.id.slice(prefix.length + 1) : shown.id
+    const unixNs = ns ? BigInt(ns) : undefined
+    const time = ns ? new Date(Number(unixNs / 1000000n) - (unixNs % 1000000n < 0n ? 1 : 0)) : undefined
+    return { scheme: shown.scheme,
+      id: typeof id === 'bigint' || (kind === DEC && DEC.shape.test(digits)) ? BigInt(id) : digits,
+      text: shown.id,
+      prefix,
+      fields: Object.fromEntries(Object.entries(fields ?? {}).map(([name, value]) => [name, String(value)])),
+      time: time && !Number.isNaN(time.getTime()) ? time : undefined,
+      timeText: ns ? shownTime : undefined,
+      unixNs }
   }
 
-  // The fields of an ID: scheme, timeText, unixNs, fields, candidates ... `time` and `unix_ns`, the older words, are the
-  // texts of the server; in the package firn, `time` is a Date.
-  show (id, scheme) {
+  // The schemes that a text is plausibly an ID of, best first; `form` if the server says it.
+  async guess (id) {
+    const { candidates = [], readings = [], sure } = await this.#shown(id)
+    return candidates.map((scheme, i) => ({ scheme, form: readings.find(reading => reading.scheme === scheme)?.form,
+      sure: i > 0 || sure === 'possible' ? 'possible' : 'likely' }))
+  }
+
+  // [least, greatest] ID of from <= time < to.
+  async range (scheme, from, to) {
+    const [, kind] = await this.#output(scheme)
+    return this.#call('GET', ['range', scheme], [['from', timeText(from)], ['to', timeText(to)]], body => idsOf(body, 2, kind))
+  }
+
+  // An ID as text in a form; without one, the scheme's own.
+  async format (id, scheme, form) {
+    form ??= (await this.#output(scheme))[0]
+    return (await this.#call('GET', ['convert', id], [['to', form]], body => idsOf(body, 1, TEXT)))[0]
+  }
+
+  #shown (id, scheme) {
     return this.#call('GET', ['show', id], [...(scheme ? [['scheme', scheme]] : []), ['format', 'json']], body => {
       const shown = JSON.parse(body)
-      if (!shown || !shown.id) return undefined
-      return shown.unix_ns ? { ...shown, timeText: shown.time, unixNs: BigInt(shown.unix_ns) } : shown
+      return shown && shown.id ? shown : undefined
     })
   }
 
-  // The schemes that an ID may be of, the likeliest first.
-  async guess (id) {
-    return (await this.show(id)).candidates || []
-  }
-
-  // The least and the greatest ID of a time span; `to` is not included.
-  async range (scheme, from, to) {
-    const { integers } = await this.#output(scheme)
-    return this.#call('GET', ['range', scheme], [['from', text(from)], ['to', text(to)]], body => idsOf(body, 2, integers))
-  }
-
-  // An ID in another form or scheme, as text.
-  async convert (id, form) {
-    return (await this.#call('GET', ['convert', id], [['to', form]], body => idsOf(body, 1, false)))[0]
-  }
-
-  // The next integer of a segment, as a BigInt.
-  async integer (key) {
-    return (await this.#call('POST', ['segments', key], [['n', 1]], body => idsOf(body, 1, true)))[0]
-  }
-
-  // Reserves n integers of a segment: { first, last, step } as BigInts.
-  integers (key, n) {
-    return this.#call('POST', ['block', key], [['n', n]], body => {
-      const found = /^(\d{1,19}) (\d{1,19}) (\d{1,19})\n$/.exec(body)
-      if (!found) return undefined
-      const [first, step, count] = found.slice(1).map(BigInt)
-      return { first, last: first + (count - 1n) * step, step }
-    })
-  }
-
-  // The form to ask for, and whether that is a BigInt. Asked of a server once per name.
+  // The form to ask for, the kind of the lines, and the bits. Asked of a server once per name.
   async #output (name) {
     if (!this.#outputs.has(name)) {
       this.#outputs.set(name, await this.#call('GET', ['schemes', name], [], body => {
         const bits = /^bits (\d+)$/m.exec(body)
         const form = /^form (\S+)$/m.exec(body)
-        return bits && form ? { as: form[1], integers: ['dec', 'unsigned'].includes(form[1]) && bits[1] <= 64 } : undefined
+        return bits && form ? [form[1], ['dec', 'unsigned'].includes(form[1]) && bits[1] <= 64 ? DEC : TEXT, Number(bits[1])] : undefined
       }))
     }
     return this.#outputs.get(name)
@@ -152,9 +185,9 @@ class Client {
         if (result !== undefined) return result
         failures.set(here, 'malformed reply')
       } else if (status === 429 || status === 503) {
-        busy = [problem.detail || `HTTP status ${status}`, problem.code || String(status), problem]
+        busy = [problem.detail || `HTTP status ${status}`, problem.code || 'BUSY', problem, status]
       } else if (status >= 400 && status < 500 && typeof problem.detail === 'string') {
-        throw new RequestError(problem.detail, problem.code || String(status), problem)
+        throw new RequestError(problem.detail, problem.code || 'USAGE', problem, status)
       } else {
         failures.set(here, status === 0 ? body : `HTTP status ${status}`)
       }
@@ -164,9 +197,9 @@ class Client {
         pause = pause ? Math.min(pause * 2, 500) : 10
       }
     }
-    if (busy) throw new OverloadError(`the servers are overloaded (${busy[0]}): try again later`, busy[1])
+    if (busy) throw new OverloadError(`the servers are overloaded (${busy[0]}): try again later`, ...busy.slice(1))
     const told = [...failures].map(([i, why]) => `${this.#addresses[i]}: ${why}`).join('; ')
-    throw new UnreachableError(`no server answered (${told}): start firn serve there, or correct the addresses`)
+    throw new UnreachableError(`no server answered (${told}): start firn serve there, or correct the addresses`, 'STORE')
   }
 
   // Status and body; status 0: no reply, and why.
@@ -182,7 +215,63 @@ class Client {
   }
 }
 
-// An endless asynchronous iterator of Client.ids().
+// Issues IDs of one scheme. Made by Client.open().
+class Generator {
+  #client; #name; #maxAge; #most; #fields
+
+  constructor (client, name, maxAge, most, fields) {
+    this.#client = client
+    this.#name = name
+    this.#maxAge = maxAge
+    this.#most = most
+    this.#fields = fields
+  }
+
+  next () { return this.#client.next(this.#name, this.#fields) }
+  many (n) { return this.#client.many(this.#name, n, this.#fields) }
+  at (time, n = 1) { return this.#client.at(this.#name, time, n, this.#fields) }
+  ids ({ maxAge = this.#maxAge } = {}) { return new Ids(this.#client, this.#name, maxAge, this.#most, this.#fields) }
+  [Symbol.asyncIterator] () { return this.ids() }
+  async close () {}
+}
+
+// Integers that are unique under a key. Made by Client.segment().
+class Segment {
+  #key; #reserve; #take; #step
+
+  constructor (key, reserve, take) {
+    this.#key = key
+    this.#reserve = reserve
+    this.#take = take
+  }
+
+  // The next integer.
+  async next () { return (await this.#take())[0] }
+
+  // The first of n integers; the others follow in steps of increment().
+  async block (n) {
+    const [first, step] = await this.#reserve(n)
+    this.#step = step
+    return first
+  }
+
+  // Reserves a block of one integer, if there was none before.
+  async increment () {
+    if (this.#step === undefined) await this.block(1)
+    return this.#step
+  }
+
+  async close () {}
+}
+
+// Calls of the package firn that wait in its thread pool: here all do.
+for (const made of [Generator, Segment]) {
+  for (const name of ['next', 'many', 'at', 'block', 'close']) {
+    if (made.prototype[name]) made.prototype[name + 'Async'] = made.prototype[name]
+  }
+}
+
+// An endless asynchronous iterator of Generator.ids().
 class Ids {
   #client; #name; #maxAge; #most; #fields; #block = []; #taken = 0; #asked = 0; #refilling
 
@@ -233,6 +322,18 @@ function text (value) {
   return value instanceof Date ? value.toISOString() : String(value)
 }
 
+function timeText (time) {
+  if (typeof time !== 'bigint') return text(time)
+  const ns = String(time < 0n ? -time : time).padStart(10, '0')
+  return `@${time < 0n ? '-' : ''}${ns.slice(0, -9)}.${ns.slice(-9)}`
+}
+
+// The lines of a reply: their shape, and what they become.
+const TEXT = { shape: /^[!-~]+$/, read: line => line }
+const DEC = { shape: /^-?[0-9]{1,20}$/, read: BigInt }
+const HEX = { shape: /^([0-9a-f]{2})+$/, read: line => Uint8Array.from(line.match(/../g), pair => parseInt(pair, 16)) }
+const OUTPUTS = { bigint: ['dec', DEC], buffer: ['hex', HEX] }
+
 const MOST_TEXT = 8 << 20 // bytes of a reply
 
 async function bodyOf (response) {
@@ -265,11 +366,9 @@ function json (body) {
 }
 
 // The lines of a reply, which must be n IDs; else undefined.
-function idsOf (body, n, integers) {
+function idsOf (body, n, { shape, read }) {
   const ids = body.split('\n')
-  const shape = integers ? /^-?[0-9]{1,20}$/ : /^[!-~]+$/
-  if (ids.pop() !== '' || ids.length !== Number(n) || !ids.every(id => shape.test(id))) return undefined
-  return integers ? ids.map(BigInt) : ids
+  return ids.pop() === '' && ids.length === Number(n) && ids.every(id => shape.test(id)) ? ids.map(read) : undefined
 }
 
-module.exports = { Client, Ids, FirnClientError, OverloadError, UnreachableError, RequestError }
+module.exports = { Client, Generator, Segment, Ids, FirnClientError, OverloadError, UnreachableError, RequestError }

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
 import client from './client.js'
 
-export const { Client, Ids, FirnClientError, OverloadError, UnreachableError, RequestError } = client
+export const { Client, Generator, Segment, Ids, FirnClientError, OverloadError, UnreachableError, RequestError } = client

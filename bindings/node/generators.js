@@ -20,6 +20,11 @@ function firnGenerators (native, addonError) {
       if (addonError && this.reason === 'SYSTEM') this.cause = addonError
       Object.assign(this, { cure, cureName, value, limit })
     }
+
+    // Errors of firn/client have this mark.
+    static [Symbol.hasInstance] (error) {
+      return super[Symbol.hasInstance](error) || (this === FirnError && !!error?.isFirn)
+    }
   }
 
   // The addon's errors are plain objects.

@@ -6,7 +6,7 @@ function firnJob ({ call, promised, refuse, text, optional, integer, time, keysO
   const isOpenJob = Symbol('an open job')
   function jobDigest (value) {
     if (value === null) return null
-    if (typeof value !== 'bigint') throw new TypeError(`digest is a BigInt, not ${typeof value}`)
+    if (typeof value !== 'bigint') throw new TypeError(`digest is a BigInt, such as BigInt('0x' + hex.slice(0, 16)), not ${typeof value}`)
     if (value < 0n || value >= 1n << 64n) throw refuse('RANGE', `digest is ${value}`, 'give 0 to 2^64 - 1')
     return value
   }

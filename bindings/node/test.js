@@ -38,6 +38,7 @@ function code (reason, call) {
 function main () {
   require('./test_answers.js')(firn, process.env.FIRN_SPEC ?? path.join(__dirname, '../../spec'))
   require('./test_waiting.js')(firn, here)
+  require('./test_client.js')(firn, here)
 
   test('types', () => {
     for (const [scheme, type] of [['snowflake', 'bigint'], ['uuid7', 'string'], ['ulid', 'string'], ['tsid', 'string']]) {
@@ -195,7 +196,7 @@ function main () {
     code('USAGE', () => new firn.Job('snowflake', { node: 3, window: '3s' }))
     code('USAGE', () => new firn.Job('uuid7', { seed: 'x', output: 'bigint' }))
     code('RANGE', () => new firn.Job('snowflake', { node: 3, digest: 1n << 64n }))
-    assert.throws(() => new firn.Job('snowflake', { node: 3, digest: '' }), /digest is a BigInt, not string/)
+    assert.throws(() => new firn.Job('snowflake', { node: 3, digest: '' }), /digest is a BigInt, such as .*, not string/)
     code('RANGE', () => new firn.Job('snowflake', { node: 3, maxShift: 86400001 }))
     assert.throws(() => new firn.Job('snowflake', { node: 3, maxShift: '1s' }), TypeError)
   })
@@ -203,6 +204,8 @@ function main () {
   test('segments and statuses', () => {
     const store = `sqlite:${folder()}/ids.db`
     const segment = new firn.Segment('orders', { store, kind: 'serial' })
+    for (const n of ['x', '3', 1.5, undefined]) assert.throws(() => segment.block(n), /TypeError: n is an integer, not/)
+    code('RANGE', () => segment.block(2 ** 60))
     assert.deepStrictEqual([segment.next(), segment.block(3), segment.next(), segment.advance(100), segment.next()],
       [1n, 2n, 5n, 100n, 100n])
     segment.close()

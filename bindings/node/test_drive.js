@@ -32,14 +32,19 @@ const verbs = {
     return taken
   },
   async show (name, id) {
-    const { scheme, time } = await clients.get(name).show(id)
-    return [scheme, time]
+    const { scheme, timeText } = await clients.get(name).show(id)
+    return [scheme, timeText]
   },
   range: (name, ...words) => clients.get(name).range(...words),
-  convert: async (name, ...words) => [await clients.get(name).convert(...words)],
-  guess: (name, id) => clients.get(name).guess(id),
-  integer: async (name, key) => [await clients.get(name).integer(key)],
-  integers: async (name, key, n) => Object.values(await clients.get(name).integers(key, n)),
+  convert: async (name, id, form) => [await clients.get(name).format(id, undefined, form)],
+  guess: async (name, id) => (await clients.get(name).guess(id)).map(({ scheme }) => scheme),
+  integer: async (name, key) => [await clients.get(name).segment(key).next()],
+  async integers (name, key, n) {
+    const segment = clients.get(name).segment(key)
+    const first = await segment.block(n)
+    const step = await segment.increment()
+    return [first, first + BigInt(n - 1) * step, step]
+  },
   async crowd (name, scheme) {
     const ids = clients.get(name).ids(scheme, { maxAge: 3600000 })
     const taking = Array.from({ length: 800 }, () => ids.next().then(({ value }) => value))
@@ -68,7 +73,7 @@ async function main () {
     } catch (error) {
       const kind = error instanceof OverloadError ? 'overload' : error instanceof UnreachableError ? 'unreachable' : error instanceof RequestError && 'request'
       if (!kind) throw error
-      said = ['error', kind, error.code || '-', error.message.replace(/\s+/g, ' ')]
+      said = ['error', kind, error.reason || '-', error.message.replace(/\s+/g, ' ')]
     }
     process.stdout.write(said.join(' ') + '\n')
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The types of IDs: test/frameworks/run compiles this file in strict mode. Each expected error is one there.
 import * as firn from 'firn'
+import { Client } from 'firn/client'
 
 export async function typed () {
   using gen = firn.open('snowflake', { store: 'memory:', node: 3, datacenter: 1 })
@@ -28,4 +29,17 @@ export async function typed () {
   // @ts-expect-error no output is a number
   const none: number = firn.open('snowflake', { output: 'base32' }).next()
   return { old, oldText, number, numbers, text, bytes, words, raw, id, read, least, integer, wrong, none, new: firn.typeid('user') }
+}
+
+/** The client of the server has the same names. */
+export async function asked () {
+  const client = new Client('http://127.0.0.1:7380', { maxWait: 1000 })
+  const gen = client.open('snowflake', { output: 'hex', maxAge: 1 })
+  const ids: firn.ID[] = [await gen.next(), ...await gen.manyAsync(2), ...await gen.at(new Date(), 2)]
+  for await (const id of gen) ids.push(id)
+  const block: bigint = await client.segment('tickets').block(5n)
+  const shown: firn.Shown = await client.show('x', 'ulid')
+  const [guessed] = await client.guess('x')
+  const scheme: string | undefined = guessed?.scheme
+  return { ids, block, shown, scheme }
 }

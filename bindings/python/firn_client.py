@@ -6,11 +6,14 @@
     ids = firn_client.Client(["redis://ids1:7379", "redis://ids2:7379"])
     ids.next("snowflake")               # one ID: strict order, fresh time
     ids.many("uuid7", 3)                # a list of three
-    for id in ids.ids("snowflake"):     # from blocks, at most 1 ms old
+    gen = ids.open("snowflake")         # with the methods of firn.open("snowflake")
+    gen.next()
+    for id in gen:                      # from blocks, at most 1 ms old
         break
 
-Any thread may use a client, and an iterator. After a fork the child takes a new block and new connections, so no ID is
-issued twice. IDs are int up to 64 bits, uuid.UUID for UUIDs, else str."""
+Any thread may use a client, and a generator. After a fork the child takes a new block and new connections, so no ID is
+issued twice. IDs are int up to 64 bits, uuid.UUID for UUIDs, else str. Methods, arguments, results and errors have the
+names that the package firn gives them; its Error is the base of the errors, if it is installed."""
 import datetime
 import os
 import random
@@ -26,21 +29,36 @@ import redis.backoff
 import redis.retry
 
 __version__ = "0.1.0"
-__all__ = ["Client", "Ids", "Error", "OverloadError", "UnreachableError", "RequestError"]
+__all__ = ["Client", "Generator", "Segment", "Shown", "Reading", "Error", "OverloadError", "UnreachableError", "RequestError"]
 
 # First words of errors; redis-py takes some off and makes classes of them.
 _WORDS = {"TRYAGAIN", "BACK", "TAKEN", "END", "FULL", "NOAUTH", "WRONGPASS", "NOPERM", "OOM", "LOADING", "BUSY", "ERR"}
 _CLASSES = {"TryAgainError": "TRYAGAIN", "OutOfMemoryError": "OOM", "BusyLoadingError": "LOADING", "NoPermissionError": "NOPERM",
             "AuthenticationError": "WRONGPASS", "AuthenticationWrongNumberOfArgsError": "NOAUTH"}
+_OUTPUTS = {"int": ("dec", int), "uuid": ("uuid", uuid.UUID), "bytes": ("hex", bytes.fromhex)}
 _OVERLOAD = {"TRYAGAIN", "OOM", "LOADING", "BUSY"}
 
 
-class Error(Exception):
-    """Every error of this module. `code` is the first word of the server's error ("ERR", "TRYAGAIN", ...), or ""."""
+# The names and numbers of firn.h. The Redis protocol tells a few of them apart: every other wrong request is USAGE.
+_CODES = {"USAGE": -1, "TEXT": -4, "BUSY": -7, "STORE": -11, "MEMORY": -16, "BACK": -20, "TAKEN": -21, "END": -22, "FULL": -23}
+_NAMES = {"TRYAGAIN": "BUSY", "OOM": "MEMORY", "LOADING": "STORE"}
 
-    def __init__(self, text, code=""):
+try:
+    from firn import Error as _Error
+except ImportError:  # the package firn is not installed
+    class _Error(Exception):
+        cure, cure_name, value, limit = "", "NONE", "", ""
+
+
+class Error(_Error):
+    """Every error of this module; a firn.Error, if the package firn is installed. `name` and `code` are the name and number
+    of firn.h ("END"), `word` the first word of the server's error ("ERR", "TRYAGAIN", ...), or ""."""
+
+    def __init__(self, text, word="", name=""):
         super().__init__(text)
-        self.code = code
+        name = name or _NAMES.get(word, word)
+        self.word, self.name = word, name if name in _CODES else "USAGE"
+        self.code = _CODES[self.name]
 
 
 class OverloadError(Error):
@@ -48,7 +66,7 @@ class OverloadError(Error):
 
 
 class UnreachableError(Error):
-    """No server answered within max_wait."""
+    """No server answered within max_wait. Its name is STORE."""
 
 
 class RequestError(Error, ValueError):
@@ -107,64 +125,95 @@ class Client:
     def __exit__(self, *_):
         self.close()
 
+    def open(self, scheme="snowflake", *, output=None, max_age=0.001, **fields):
+        """A generator with the methods of firn.open(). Its iterator takes IDs from blocks: an ID is at most max_age seconds
+        old. Nothing is opened, so that it need not be closed."""
+        return Generator(self, scheme, output, max_age, self._block, fields)
+
+    def ids(self, name, max_age=0.001, **fields):
+        """An endless iterator: open() as other languages call it."""
+        return self.open(name, max_age=max_age, **fields)
+
+    def segment(self, key):
+        """Integers that are unique under a key, with the methods of firn.Segment."""
+        return Segment(self, key)
+
     def next(self, name, **fields):
-        """One ID. as_="hex" selects a text form; other fields belong to the scheme, such as prefix="user"."""
+        """One ID. output="int", "uuid", "text", "bytes" or a form, as firn.open() takes it; other fields belong to the scheme,
+        such as prefix="user"."""
         return self.many(name, 1, **fields)[0]
 
-    def many(self, name, n, *, as_=None, **fields):
+    def many(self, name, n, *, output=None, **fields):
         """n IDs (1 to 65536), in order, as a list."""
-        form, kind = (as_, str) if as_ else self._output(name)
+        form, kind = _OUTPUTS.get(output) or (output, str)
+        if output in (None, "text", "int"):  # which depend on the scheme
+            own, natural, bits = self._output(name)
+            if output == "int" and bits > 64:
+                raise RequestError(f"output=int does not fit {name}, which has {bits} bits: int (up to 64), uuid (128), bytes, text or a form")
+            form, kind = form if output == "int" else own, natural if output is None else kind
         words = [word for key, value in fields.items() for word in (key, _text(value))]
         return self._call(["FIRN.NEW", name, *words, "COUNT", n, "AS", form], lambda reply: _ids(reply, n, kind))
 
     def at(self, name, time, n=1, **fields):
-        """n IDs of a past time: a datetime with a time zone, or text such as "2024-02-29T12:00:00Z"."""
-        return self.many(name, n, TIME=time, **fields)
-
-    def ids(self, name, max_age=0.001, **fields):
-        """An endless iterator that takes IDs from blocks: an ID is at most max_age seconds old."""
-        return Ids(self, name, max_age, self._block, fields)
+        """n IDs of a past time: a datetime with a time zone, a date, RFC 3339 text, or nanoseconds since 1970."""
+        return self.many(name, n, TIME=_time(time), **fields)
 
     def show(self, id, scheme=None):
-        """The fields of an ID, as a dict: "scheme", "time", "unix_ns", "fields", "candidates" ..."""
-        shown = self._call(["FIRN.SHOW", str(id)] + (["SCHEME", scheme] if scheme else []), _pairs)
-        shown["fields"] = _pairs(shown.get("fields")) or {}
-        return shown
+        """The contents of an ID. Without a scheme, the text must have a best reading that is likely: a number has none."""
+        shown = self._shown_of(id, scheme)
+        if shown["scheme"] is None:
+            likely = shown.get("candidates")
+            raise RequestError(f"{str(id)!r} may be an ID of {likely[0]} or of another scheme: name its scheme" if likely else
+                               f"{str(id)!r} is not an ID of a known scheme: name its scheme", name="TEXT")
+        out = Shown()
+        _, kind, _ = self._output(shown["scheme"])
+        out.scheme, out.text, out.prefix = shown["scheme"], str(shown["id"]), shown.get("prefix") or ""
+        out.id = id if isinstance(id, (int, uuid.UUID)) else _typed(kind, out.text[len(out.prefix and out.prefix + "_"):])
+        out.fields = {name: str(value) for name, value in (_pairs(shown.get("fields")) or {}).items()}
+        out.time_text, out.unix_ns, out.time = shown.get("time"), None, None
+        if shown.get("unix_ns") is not None:
+            out.unix_ns = int(shown["unix_ns"])
+            try:
+                out.time = _EPOCH + datetime.timedelta(microseconds=out.unix_ns // 1000)
+            except OverflowError:
+                pass  # outside the years 1 to 9999
+        return out
 
-    def guess(self, id):
-        """The schemes that an ID may be of, the likeliest first."""
-        return self.show(id).get("candidates", [])
+    def guess(self, text):
+        """The schemes that a text is plausibly an ID of, best first."""
+        shown, out = self._shown_of(text, None), []
+        forms = {reading.get("scheme"): reading.get("form") for reading in map(_pairs, shown.get("readings") or [])}
+        for scheme in shown.get("candidates") or []:
+            reading = Reading()
+            reading.scheme, reading.form = scheme, forms.get(scheme)
+            reading.sure = "possible" if out or shown["sure"] == "possible" else "likely"
+            out.append(reading)
+        return out
 
     def range(self, scheme, start, end):
-        """The least and the greatest ID of a time span; `end` is not included."""
-        _, kind = self._output(scheme)
-        return tuple(self._call(["FIRN.RANGE", scheme, _text(start), _text(end)],
+        """The least and the greatest ID of start <= time < end."""
+        _, kind, _ = self._output(scheme)
+        return tuple(self._call(["FIRN.RANGE", scheme, _time(start), _time(end)],
                                 lambda reply: _ids(reply[1::2] if isinstance(reply, list) else None, 2, kind)))
 
-    def convert(self, id, form):
-        """An ID in another form or scheme, as text."""
+    def format(self, id, scheme, form=None):
+        """An ID as text in a form; None: the scheme's own."""
+        form = form or self._output(scheme)[0]
         return self._call(["FIRN.CONVERT", str(id), form], lambda reply: reply if isinstance(reply, str) else None)
 
-    def integer(self, key):
-        """The next integer of a segment."""
-        return self._call(["INCR", key], lambda reply: reply if isinstance(reply, int) else None)
-
-    def integers(self, key, n):
-        """n integers of a segment, as a range."""
-        def read(reply):
-            if isinstance(reply, list) and len(reply) == 4 and all(isinstance(part, int) for part in reply):
-                return range(reply[0], reply[1] + 1, reply[2])
-        return self._call(["FIRN.BLOCK", key, "COUNT", n], read)
+    def _shown_of(self, id, scheme):
+        return self._call(["FIRN.SHOW", str(id)] + (["SCHEME", scheme] if scheme else []), _pairs)
 
     def _output(self, name):
-        """The form to ask for, and the type to return. Asked of a server once per name."""
+        """The form to ask for, the type to return, and the bits. Asked of a server once per name."""
         if not name:
             raise RequestError("the name is empty: give the name of a scheme or generator")
         if name not in self._outputs:
             shape = self._call(["FIRN.SCHEMES", name], _pairs)
             form = shape.get("form", "")
-            kind = int if form in ("dec", "unsigned") and int(shape.get("bits", 999)) <= 64 else uuid.UUID if form == "uuid" else str
-            self._outputs[name] = form, kind
+            bits = int(shape.get("bits", 999))
+            kind = int if form in ("dec", "unsigned") and bits <= 64 else uuid.UUID if form == "uuid" else str
+            self._outputs[name] = form, kind, bits
         return self._outputs[name]
 
     def _call(self, words, read):
@@ -203,7 +252,7 @@ class Client:
         if busy:
             raise OverloadError(f"the servers are overloaded ({busy[0]}): try again later", busy[1])
         reasons = "; ".join(f"{self._shown[i]}: {why}" for i, why in failures.items())
-        raise UnreachableError(f"no server answered ({reasons}): start firn serve there, or correct the addresses")
+        raise UnreachableError(f"no server answered ({reasons}): start firn serve there, or correct the addresses", name="STORE")
 
     @staticmethod
     def _judge(error):
@@ -273,13 +322,34 @@ def _bounded(base):
     return Connection
 
 
-class Ids:
-    """An endless iterator of Client.ids()."""
+class Generator:
+    """Issues IDs of one scheme, also as an iterator without an end. Made by Client.open()."""
 
-    def __init__(self, client, name, max_age, most, fields):
-        self._client, self._name, self._max_age, self._most, self._fields = client, name, max_age, most, fields
+    def __init__(self, client, name, output, max_age, most, fields):
+        self._client, self._name, self._max_age, self._most, self._fields = client, name, max_age, most, {**fields, "output": output}
         self._lock, self._block, self._taken, self._until, self._pid = threading.Lock(), [], 0, 0, os.getpid()
         _all.add(self)
+
+    def next(self):
+        """One ID: strict order, fresh time."""
+        return self._client.next(self._name, **self._fields)
+
+    def many(self, n):
+        """n IDs, in order, as a list."""
+        return self._client.many(self._name, n, **self._fields)
+
+    def at(self, time, n=1):
+        """n IDs of a past time, as a list."""
+        return self._client.at(self._name, time, n, **self._fields)
+
+    def close(self):
+        """Does nothing: there is nothing to give back."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
 
     def __iter__(self):
         return self
@@ -292,7 +362,7 @@ class Ids:
             return self._block[self._taken - 1]
 
     def __reduce__(self):
-        raise TypeError("an iterator cannot be pickled: make one in each process")
+        raise TypeError("a generator cannot be pickled: open one in each process")
 
     def _refill(self):
         # A new block is as large as the used part of the last one, or twice as large if all of it was used.
@@ -302,6 +372,43 @@ class Ids:
         self._until, self._taken, self._pid = asked + self._max_age, 0, os.getpid()
 
 
+class Segment:
+    """Integers that are unique under a key. Made by Client.segment()."""
+
+    def __init__(self, client, key):
+        self._client, self._key = client, key
+
+    def next(self):
+        """The next integer."""
+        return self._client._call(["INCR", self._key], lambda reply: reply if isinstance(reply, int) else None)
+
+    def block(self, n):
+        """n integers, as a range."""
+        def read(reply):
+            if isinstance(reply, list) and len(reply) == 4 and all(isinstance(part, int) for part in reply):
+                return range(reply[0], reply[1] + 1, reply[2])
+        return self._client._call(["FIRN.BLOCK", self._key, "COUNT", n], read)
+
+
+class _Record:
+    __slots__ = ()
+
+    def __repr__(self):
+        return "%s(%s)" % (type(self).__name__, ", ".join("%s=%r" % (name, getattr(self, name)) for name in self.__slots__))
+
+
+class Shown(_Record):
+    """The contents of an ID, as firn.Shown: scheme, id, text, fields (text by name), time (datetime, or None outside years 1
+    to 9999), time_text (RFC 3339), unix_ns, and the prefix of a TypeID."""
+    __slots__ = ("scheme", "id", "text", "fields", "time", "time_text", "unix_ns", "prefix")
+
+
+class Reading(_Record):
+    """One reading of a text: scheme, form (None if the server does not say), and how sure it is ("likely", "possible")."""
+    __slots__ = ("scheme", "form", "sure")
+
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _all = weakref.WeakSet()
 
 
@@ -325,6 +432,22 @@ def _ids(reply, n, kind):
 def _pairs(reply):
     if isinstance(reply, list) and reply and len(reply) % 2 == 0 and all(isinstance(name, str) for name in reply[::2]):
         return dict(zip(reply[::2], reply[1::2]))
+
+
+def _typed(kind, text):
+    try:
+        return kind(text)
+    except ValueError:  # another form
+        return text
+
+
+def _time(value):
+    """A time as the server reads it."""
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return value.isoformat()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "@%s%d.%09d" % ("-" if value < 0 else "", *divmod(abs(value), 10**9))
+    return _text(value)
 
 
 def _text(value):

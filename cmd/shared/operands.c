@@ -195,6 +195,7 @@ int operand_store(session *s, firn_store **store, const char *url, bool must_exi
     }
     if (options.later && error.code != FIRN_OK) {
         tell_note(s, error.text);
+        tell_note(s, "until the store answers, integers come from this machine's reserve");
     }
     if (firn_store_caution(*store) != NULL) {
         tell_note(s, firn_store_caution(*store));

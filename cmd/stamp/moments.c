@@ -24,9 +24,11 @@ static const char *const forms[] = {
     "w, d b Y h:m:s", /* mail and HTTP, RFC 5322 */
     "Y/M/D h:m:s",    /* nginx's error log */
     "IYMDThms",       /* the basic form of ISO 8601 */
+    "Y-M-DTh:m",      /* spreadsheets */
     "Y-M-D",          /* a date alone is the start of its day */
 };
-enum { FORMS = sizeof forms / sizeof forms[0], FORM_DATE = FORMS - 1 };
+/* The last two could be the beginning of another form in a longer text. */
+enum { FORMS = sizeof forms / sizeof forms[0], FORM_DATE = FORMS - 1, FORM_MINUTE = FORMS - 2 };
 
 /* Names of zones that mean several; they only repeat what --zone says. */
 static const char *const vague[] = {
@@ -416,7 +418,7 @@ static bool read_parts(record_times *m, parts *p, bool open, firn_time *time, bo
         *p = fresh;
         *twice = false;
         bool numeric = form == FORMS;
-        if (form == FORM_DATE && open) {
+        if ((form == FORM_DATE || form == FORM_MINUTE) && open) {
             continue;
         }
         bool fine = numeric ? take_number_time(p, time) : take_form(p, forms[form]);
@@ -453,7 +455,7 @@ static int no_time(const char *text, size_t length, const char *why, firn_error 
     return set_error(error, FIRN_ETEXT, "'%s' is not a time: %s", shown,
                      why != NULL && why[0] != '\0'
                          ? why
-                         : "use RFC 3339, YYYY-MM-DD [hh:mm:ss], 10/Oct/2000:13:55:36 -0700, "
+                         : "use RFC 3339, YYYY-MM-DD [hh:mm[:ss]], 10/Oct/2000:13:55:36 -0700, "
                            "syslog with a year, or 10, 13 or 16 digits");
 }
 

@@ -83,10 +83,12 @@ static int put_next(session *s, firn_segment *range, const range_wish *wished) {
 /* A misspelt name makes a new segment: the note shows it. */
 static void note_new(session *s, int64_t first) {
     const char *start = operand_value(s, "start"), *offset = operand_value(s, "offset");
-    char text[160];
+    const char *name = s->operands[0];
+    char text[240];
     if (first == (start != NULL ? strtoll(start, NULL, 10) : offset != NULL ? atoll(offset) : 1)) {
-        snprintf(text, sizeof text, "the segment %s is new: it begins at %" PRId64, s->operands[0],
-                 first);
+        snprintf(
+            text, sizeof text, "the segment %s is new: it begins at %" PRId64 "%s", name, first,
+            strchr(name, ' ') != NULL ? "; firn serve refuses its name, which has a blank" : "");
         tell_note(s, text);
     }
 }

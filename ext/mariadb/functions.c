@@ -84,10 +84,6 @@ static int target_of(mariadb_call *call, size_t i) {
 
 static int time_of(mariadb_call *call, const sql_value *value, enum Item_result type) {
     firn_error *error = &call->sql.error;
-    if (type == INT_RESULT) {
-        call->sql.time = (firn_time){value->integer, 0};
-        return FIRN_OK;
-    }
     return type == DECIMAL_RESULT
                ? sql_time_number(&call->sql.time, value->text, value->length, error)
                : sql_time(&call->sql.time, value->text, value->length, error);
@@ -384,8 +380,10 @@ static bool check_type(char type, enum Item_result *given) {
     case 'i':
         *given = INT_RESULT;
         return true;
+    case 'm': /* as an integer, an unsigned number from 2^63 on would be a negative one */
+        *given = *given == INT_RESULT ? DECIMAL_RESULT : *given;
+        return *given != REAL_RESULT;
     case 'd':
-    case 'm':
     case 'u':
         return *given != REAL_RESULT;
     default:

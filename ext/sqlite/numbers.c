@@ -58,7 +58,10 @@ static void number(sqlite3_context *context, int count, sqlite3_value **values) 
     sql_value keys;
     firn_error error UNWIPED;
     connection->used = true;
-    int code = text_of(&keys, values[1], 1, &error);
+    int code = sqlite3_value_type(values[1]) != SQLITE_NULL
+                   ? text_of(&keys, values[1], 1, &error)
+                   : set_error(&error, FIRN_EUSAGE,
+                               "the definition is NULL: write '' for the definition in the store");
     code = code == FIRN_OK
                ? number_of(connection, text, values[0], keys, count > 2 ? values[2] : NULL, &error)
                : code;

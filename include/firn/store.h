@@ -94,8 +94,8 @@ static inline bool firn_layout_closed(const char *layout) {
  *
  * FIRN_ESTORE    nothing was carried out, and nothing will be: the store is away, locked, damaged,
  *                or not believed
- * FIRN_EUNKNOWN  of a write: it was sent, and it may be carried out, now or later. The engine
- *                reads again: if the store has the grant of the request, that is the answer
+ * FIRN_EUNKNOWN  of a write: it was sent, and it may be carried out, now or later. The engine reads
+ *                again: if the store has the grant of the request, that is the answer
  * FIRN_EFORKED   this process is a child that was made during the verb. It has sent nothing since
  * FIRN_EUSAGE    of `open`: the URL has a part that the driver does not know. Name that part
  * FIRN_ERANGE    of `open`: a number of the URL is outside its bounds

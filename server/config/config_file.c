@@ -207,7 +207,8 @@ static int take_pair(config_reader *reader, const char *name, const char *value)
     switch (reader->place) {
     case PLACE_NONE:
         code = set_error(reader->error, FIRN_EUSAGE,
-                         "%s: %.40s is before the first section: move it under [server]",
+                         "%s: %.40s is before the first section: move it under [server] or "
+                         "[generator NAME]",
                          reader->where, name);
         break;
     case PLACE_SERVER:

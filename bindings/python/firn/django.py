@@ -11,14 +11,17 @@ models.py:
 
 A row gets its ID when it is saved. Each process opens a generator at its first ID; a worker that is forked later gets
 its own IDs."""
+import datetime
 import os
+import secrets
 import threading
 import uuid
 
 from django.conf import settings
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
-from django.db import models
+from django.db import models, transaction
+from django.db.backends.utils import truncate_name
 from django.db.migrations.operations.base import Operation
 from django.utils import timezone
 
@@ -139,26 +142,31 @@ class UUIDField(_Field, models.UUIDField):
     holds = uuid.UUID
 
 
+def _aware(time):
+    """A time of a row: without a zone, it is in the zone of the settings."""
+    return timezone.make_aware(time, timezone.get_default_timezone()) if hasattr(time, "tzinfo") and timezone.is_naive(time) else time
+
+
 def _back_dated(gen, times):
     """An ID for each time; without times of the rows, each is None, and its ID is of now."""
-    zone = timezone.get_default_timezone()
-    return [gen.next() if time is None else
-            gen.at(timezone.make_aware(time, zone) if hasattr(time, "tzinfo") and timezone.is_naive(time) else time)[0]
-            for time in times]
+    return [gen.next() if time is None else gen.at(_aware(time))[0] for time in times]
 
 
 class Stamp(Operation):
     """A migration's operation: gives each row that has no ID yet one of its own time, in batches.
 
-        operations = [firn.django.Stamp("order", "public_id", time="created_at")]
+        operations = [firn.django.Stamp("order", "public_id", time="created_at", job="orders-2019")]
 
     With atomic = False in the migration, each batch is a transaction, and a run that was interrupted continues where it ended.
-    Without time=, the IDs have the time of the migration. The generator of the field takes a node for itself."""
+    job: the name of a job, whose node the next run has too; without a name, each run takes another node for itself.
+    Without time=, the IDs have the time of the migration."""
     reversible = True
     reduces_to_sql = False
 
-    def __init__(self, model_name, name, time=None, batch=1000):
-        self.model_name, self.name, self.time, self.batch = model_name, name, time, batch
+    def __init__(self, model_name, name, time=None, batch=1000, job=None):
+        if job is not None and time is None:
+            raise ValueError("Stamp(job=%r) needs the time of the rows: set time=, or leave out job= for IDs of now" % job)
+        self.model_name, self.name, self.time, self.batch, self.job = model_name, name, time, batch, job
 
     def state_forwards(self, app_label, state):
         pass
@@ -168,12 +176,22 @@ class Stamp(Operation):
         alias = schema_editor.connection.alias
         if not self.allow_migrate_model(alias, model):
             return
-        field = model._meta.get_field(self.name)
         rows = model._base_manager.using(alias).filter(**{self.name: None})
+        if self.job is None:
+            self._fill(model, rows)
+        else:
+            self._fill_by_job(model, rows, schema_editor)
+
+    def _refuse_timeless(self, model, rows):
         timeless = rows.filter(**{self.time: None}).count() if self.time else 0
         if timeless:
-            raise ValueError("%d rows of %s.%s have no %s: give them a time, or leave out time= for IDs of now"
-                             % (timeless, app_label, self.model_name, self.time))
+            raise ValueError("%d rows of %s have no %s: give them a time, or leave out time= for IDs of now"
+                             % (timeless, model._meta.label_lower, self.time))
+
+    def _fill(self, model, rows):
+        """From a node that this run takes for itself."""
+        self._refuse_timeless(model, rows)
+        field = model._meta.get_field(self.name)
         options = _options(field.using, field.holds)
         with firn.open(**{**options, **({"history": "job"} if self.time else {})}) as gen:
             last = None
@@ -185,6 +203,91 @@ class Stamp(Operation):
                     setattr(row, self.name, id)
                 rows.bulk_update(batch, [self.name])  # a row that got an ID in the meantime keeps it
                 last = batch[-1].pk
+
+    def _fill_by_job(self, model, rows, schema_editor):
+        """A job gives the same records in the same order the same IDs. Rows change while the application runs, so a table has
+        the records of the first run until all have their IDs. After a run that was killed, the next one repeats all records, so
+        a row without an ID gets the same ID as without the kill."""
+        if schema_editor.atomic_migration:
+            raise ValueError("Stamp(job=%r) keeps a list of rows, which a rollback would remove: set atomic = False in the migration"
+                             % self.job)
+        connection = schema_editor.connection
+        records = self._records(model, connection)
+        with connection.cursor() as cursor:
+            found = records._meta.db_table in connection.introspection.table_names(cursor)
+        if not found:
+            if not rows.exists():
+                return
+            schema_editor.create_model(records)
+        listed = records._base_manager.using(rows.db).order_by("id")
+        with transaction.atomic(using=rows.db):
+            head = listed.filter(id=-1).first()
+            if head is None:
+                head = self._list(model, rows, listed, connection)
+        for ids, last in self._issued(model, listed.filter(id__gt=0), head.seed):
+            if last <= head.done:
+                continue  # a row there without an ID is another one, with the key of a row that is gone
+            with transaction.atomic(using=rows.db):
+                some = list(rows.filter(pk__in=listed.filter(id__gt=head.done, id__lte=last).order_by().values("row")))
+                for row in some:
+                    setattr(row, self.name, ids[row.pk])
+                rows.bulk_update(some, [self.name])  # a row that got an ID in the meantime keeps it
+                head.done = last
+                head.save()
+        if rows.exists():  # they came later
+            self._fill(model, rows)
+        schema_editor.delete_model(records)
+
+    def _records(self, model, connection):
+        """The list: a head, which has its random seed and the number up to which rows have their IDs, then the keys and times
+        of the rows, in the order of the times."""
+        field = model._meta.get_field(self.time)
+        name = "firn_%s_%s" % (model._meta.label_lower.replace(".", "_"), self.name)
+        plain = type(field) in (models.DateField, models.DateTimeField)  # without their rules
+        return type("FirnRecord", (models.Model,), {
+            "__module__": __name__, "id": models.BigAutoField(primary_key=True), "seed": models.CharField(max_length=32, null=True),
+            "done": models.BigIntegerField(null=True),
+            "time": type(field)(null=True) if plain else field.clone(),
+            "row": models.ForeignKey(model, models.DO_NOTHING, null=True, related_name="+", db_constraint=False, db_index=False),
+            "Meta": type("Meta", (), {"apps": model._meta.apps, "app_label": model._meta.app_label,
+                                      "db_table": truncate_name(name, connection.ops.max_name_length())})})
+
+    def _list(self, model, rows, listed, connection):
+        self._refuse_timeless(model, rows)
+        head = listed.create(id=-1, seed=secrets.token_hex(16), done=0)
+        select, values = rows.order_by(self.time, "pk").values_list("pk", self.time).query.get_compiler(connection.alias).as_sql()
+        name = connection.ops.quote_name
+        with connection.cursor() as cursor:
+            cursor.execute("INSERT INTO %s (%s, %s) %s" % (*map(name, (listed.model._meta.db_table, "row_id", "time")), select), values)
+        return head
+
+    def _issued(self, model, listed, seed):
+        """The IDs of the rows of each batch of the list, by their keys, and the last number of the batch."""
+        with self._open_job(model, seed) as job:
+            last = 0
+            while True:
+                batch = list(listed.filter(id__gt=last)[:self.batch])
+                if not batch:
+                    break
+                last = batch[-1].id
+                yield {record.row_id: job.next(_aware(record.time)) for record in batch}, last
+
+    def _open_job(self, model, seed):
+        """With the settings of the field's generator that jobs have, too. Its node has live IDs, so a job has another one. The
+        digest follows from the seed and not from the rows: two tenants may have equal rows, whose IDs must differ."""
+        field = model._meta.get_field(self.name)
+        given = _options(field.using, field.holds)
+        layout = firn.scheme(given.get("scheme", "snowflake"), **{key: given.get(key) for key in ("epoch", "bits", "digits")}).layout
+        own = {"scheme", "store", "output", "module_dir", "unsafe", "ns", "reach", "epoch", "bits", "digits", "unsigned"}
+        own |= {part.partition(":")[0] for part in layout.split()} - {"node"}
+        options = {**{key: given[key] for key in own & given.keys()}, "name": self.job, "digest": int(seed[:16], 16),
+                   "disorder": datetime.timedelta(hours=2)}  # in order, except an hour that a zone leaves out
+        try:
+            return firn.Job(**options)
+        except firn.UsageError as error:
+            if error.cure_name != "SET_SEED":
+                raise
+        return firn.Job(**options, seed=seed)
 
     def database_backwards(self, app_label, schema_editor, from_state, to_state):
         pass

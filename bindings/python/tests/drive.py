@@ -80,18 +80,18 @@ def answer(verb, name, *words):
             spent.append((time.perf_counter_ns() - begun) // n)
         return spent
     if verb == "integers":
-        block = client.integers(words[0], int(words[1]))
+        block = client.segment(words[0]).block(int(words[1]))
         return [block[0], block[-1], block.step]
     return {
         "next": lambda: [client.next(words[0])],
         "many": lambda: client.many(words[0], int(words[1])),
         "at": lambda: client.at(words[0], words[1], int(words[2])),
         "kind": lambda: ["integer" if isinstance(client.next(words[0]), int) else "text"],
-        "show": lambda: [client.show(words[0])[key] for key in ("scheme", "time")],
+        "show": lambda: [getattr(client.show(words[0]), key) for key in ("scheme", "time_text")],
         "range": lambda: client.range(*words),
-        "convert": lambda: [client.convert(*words)],
-        "guess": lambda: client.guess(words[0]),
-        "integer": lambda: [client.integer(words[0])],
+        "convert": lambda: [client.format(words[0], None, words[1])],
+        "guess": lambda: [reading.scheme for reading in client.guess(words[0])],
+        "integer": lambda: [client.segment(words[0]).next()],
         "print": lambda: [urllib.parse.quote(repr(vars(client)["_shown"]) + repr(client))],
     }[verb]()
 
@@ -100,4 +100,4 @@ for line in sys.stdin:
     try:
         print("ok", *answer(*map(urllib.parse.unquote, line.rstrip("\n").split(" "))), flush=True)
     except firn_client.Error as error:
-        print("error", KINDS[type(error)], error.code or "-", " ".join(str(error).split()), flush=True)
+        print("error", KINDS[type(error)], error.word or "-", " ".join(str(error).split()), flush=True)

@@ -3,6 +3,7 @@
 that FIRN_TEST_POSTGRES names. The migration that fills the rows is the one of README.md."""
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ USE_TZ = True
 INSTALLED_APPS = ["shop"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DATABASES = {"default": %r}
-FIRN = {"default": {"scheme": "snowflake", "store": os.environ["STORE"]}, "events": {"scheme": "uuid7"}}
+FIRN = {"default": {"scheme": "snowflake", "store": os.environ["STORE"]}, "events": {"scheme": "uuid7", "store": os.environ["STORE"]}}
 """
 MODELS = """
 import datetime
@@ -43,6 +44,8 @@ class Migration(migrations.Migration):
 # The beginning of each process of the project: starting Django takes longer than its work.
 PRELUDE = """
 import importlib
+import os
+import signal
 import django
 django.setup()
 from django.core.exceptions import ImproperlyConfigured
@@ -65,6 +68,18 @@ def add_rows(n):
 # Rows, rows with an ID, different IDs.
 def counts():
     return [*Order.objects.aggregate(a=Count("pk"), b=Count("public_id"), c=Count("public_id", distinct=True)).values()]
+
+# Kills the process when a statement that begins so has been executed, and not yet committed; with batch, in that batch.
+def migrate_killed(beginning, batch=0):
+    def kill(execute, sql, *rest):
+        nonlocal batch
+        result = execute(sql, *rest)
+        batch -= "IN (SELECT" in sql
+        if batch <= 0 and sql.startswith(beginning):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    with connection.execute_wrapper(kill):
+        migrate()
 
 def refused(kind, text, call, *words, **named):
     try:
@@ -99,17 +114,20 @@ class OnSqlite(unittest.TestCase):
     def field(self, text):
         self.write("shop/models.py", MODELS + "    public_id = %s\n" % text)
 
-    def run_code(self, text, answers=""):
+    def run_code(self, text, answers="", ends=0):
         environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "settings", "STORE": self.store, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run([sys.executable, "-c", PRELUDE + text.replace("ROWS", str(ROWS))],
                               cwd=self.folder, env=environment, input=answers, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.returncode, ends, done.stdout)
 
-    def write_fill(self):
+    def write_fill(self, job=', job="orders-2019"'):
         with open(README) as page:
             section = re.search(r"^### A new column.*?^## ", page.read(), re.M | re.S)[0]
-        self.write("shop/migrations/0003_fill.py", re.search(r"```python\n(.*?)```", section, re.S)[1])
+        text = re.search(r"```python\n(.*?)```", section, re.S)[1]
+        self.assertIn(', job="orders-2019")]', text)
+        self.fill = text.replace(', job="orders-2019"', job)
+        self.write("shop/migrations/0003_fill.py", self.fill)
 
     def test_in_three_migrations(self):
         self.field("IdField(null=True)")
@@ -121,7 +139,7 @@ Order.objects.first().save()
 add_rows(5)
 assert counts() == [ROWS + 6, 7, 7]
 """)
-        self.write_fill()
+        self.write_fill(job="")
         self.run_code("""
 back_dated, batches = firn.django._back_dated, []
 def late(gen, times):  # a program saves row 1500 after the migration has read it; the second batch fails once
@@ -153,6 +171,67 @@ for id in None, first.public_id:
 Order().save()
 assert counts() == [ROWS + 7] * 3
 """, answers="2\n")
+
+    def test_by_a_job(self):
+        """All rows have one time, so a list of other rows would give a row the ID of another one."""
+        self.field("IdField(null=True)")
+        self.run_code("migrate(name='order_public_id')")
+        self.write_fill()
+        self.write("shop/migrations/0003_fill.py", self.fill.replace("atomic = False", "atomic = True"))
+        self.run_code("refused(ValueError, 'set atomic = False', migrate)\nrefused(ValueError, 'set time=', "
+                      "firn.django.Stamp, 'order', 'public_id', job='x')\nassert counts() == [ROWS, 0, 0]")
+        self.write("shop/migrations/0003_fill.py", self.fill)
+        self.run_code("migrate_killed('INSERT INTO \"firn_shop_order_public_id')", ends=-signal.SIGKILL)
+        self.run_code("assert counts() == [ROWS, 0, 0]\nmigrate_killed('UPDATE', batch=2)", ends=-signal.SIGKILL)
+        self.run_code("""
+assert counts() == [ROWS, 1000, 1000], counts()
+gone = Order.objects.get(pk=500)
+open("gone", "w").write(str(gone.public_id))
+gone.delete()
+Order.objects.get(pk=1500).save()                               # gets a live ID
+Order.objects.filter(pk=1600).update(created_at="2021-01-02T03:00Z")
+Order.objects.filter(pk=Order.objects.create().pk).update(public_id=None)
+Order.objects.get(pk=400).delete()
+Order.objects.bulk_create([Order(pk=400)])                      # another row with the key of one that is gone
+Order.objects.filter(pk=400).update(public_id=None)
+migrate_killed("DROP TABLE")
+""", ends=-signal.SIGKILL)
+        self.run_code("""
+assert counts() == [ROWS] * 3, counts()
+migrate()
+assert "firn_shop_order_public_id" not in connection.introspection.table_names()
+ids = dict(Order.objects.values_list("pk", "public_id"))
+live, late, other = ids.pop(1500), ids.pop(max(ids)), ids.pop(400)
+gone = int(open("gone").read())
+assert [ids[pk] - gone for pk in sorted(ids)] == [pk - 500 for pk in sorted(ids)]
+node = lambda id: id >> 12 & 1023
+assert len({node(live), node(late), node(gone)}) == 3 and node(late) == node(other)
+assert firn.show(live, "snowflake").time.year > 2025 and firn.show(late, "snowflake").time.year == 2020
+""")
+        self.run_code("""
+Order.objects.update(public_id=None)  # a second list, of the same rows
+call_command("migrate", "shop", "0002")
+refused(firn.TakenError, "job orders-2019 was started with other input or options", migrate)
+assert counts() == [ROWS, 0, 0]
+""")
+        self.write_fill(', job="orders-2020"')
+        self.run_code("migrate()\nassert counts() == [ROWS] * 3")
+
+    def test_a_job_of_uuids(self):
+        self.field("UUIDField(null=True, using='events')")
+        self.run_code("migrate(name='order_public_id')")
+        self.write_fill()
+        self.run_code("migrate_killed('UPDATE', batch=2)", ends=-signal.SIGKILL)
+        self.run_code("""
+before = dict(Order.objects.exclude(public_id=None).values_list("pk", "public_id"))
+assert len(before) == 1000
+migrate()
+assert counts() == [ROWS] * 3
+after = dict(Order.objects.values_list("pk", "public_id"))
+assert before.items() <= after.items()
+assert [after[pk] for pk in sorted(after)] == sorted(after.values())
+assert firn.show(after[ROWS], "uuid7").time.isoformat() == "2020-01-02T03:00:00+00:00"
+""")
 
     def test_fixtures(self):
         self.field("IdField(null=True)")
@@ -225,6 +304,7 @@ assert counts() == [ROWS] * 3
 @unittest.skipUnless(os.environ.get("FIRN_TEST_POSTGRES"), "FIRN_TEST_POSTGRES names no PostgreSQL")
 class OnPostgres(OnSqlite):
     test_a_migration_needs_no_store = test_migrate_refuses_a_field_without_fitting_ids = None  # not a matter of the engine
+    test_a_job_of_uuids = None
 
     def database(self):
         import psycopg2
