@@ -83,6 +83,7 @@ static bool stores_wanted(const struct row *row) {
         return true;
     }
     if (name[0] == '\0') {
+        setvbuf(stdout, NULL, _IOLBF, 0); /* test/kit shows each check when it ends */
         snprintf(name, sizeof name, "%.*s", (int)strcspn(url, ":"), url);
         *self = (struct row){name, url, NULL,   0,    NULL, true, getenv("STORE_BACKUP") != NULL,
                              60,   "",  module, NULL, NULL};

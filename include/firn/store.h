@@ -253,7 +253,7 @@ typedef struct firn_driver {
     int (*list)(void *self, const char *ns, firn_visit *visit, void *context, firn_error *error);
 
     /* The engine's clock, to 1 ms. NULL: the store is on the machine of its processes, whose
-     * clock is used. */
+     * clock is used. A store that several machines share needs it: a guard is computed from it. */
     int (*now)(void *self, firn_time *now, firn_error *error);
 
     /* Why the store may lose acknowledged writes, or not notice that it did: a sentence, valid
