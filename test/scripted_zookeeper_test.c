@@ -3,6 +3,7 @@
  * of the C library, over an ensemble whose followers lag; test/zookeeper_test.c runs a
  * real one. The ensemble has no identity, so an older copy of it is noticed only by a process that
  * saw more. */
+#define LIE_RESOLVES
 #include "../fuzz/lying.h"
 
 #include <netdb.h>
