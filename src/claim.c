@@ -255,10 +255,11 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
 }
 
 /* No node of reserves can be had, or none before a long guard: a node of the others can. */
-static bool goes_on(listing *list) {
+static bool goes_on(listing *list, firn_mark *held) {
     if (!list->gen->splits || !list->reserve) {
         return false;
     }
+    *held = (firn_mark){0, 0}; /* the long guard is not theirs */
     list->count = 0;
     list->read = list->reserve = list->own = false;
     list->others = true;
@@ -472,7 +473,7 @@ static int claim(firn_gen *gen, uint32_t k, const claim_bounds *bounds, firn__wi
             break;
         }
         if (!pick_node(gen, k, &list, tried, latest, &node, &failed, error)) {
-            if (failed == FIRN_OK && goes_on(&list)) {
+            if (failed == FIRN_OK && goes_on(&list, &held)) {
                 continue;
             }
             break;
@@ -480,8 +481,9 @@ static int claim(firn_gen *gen, uint32_t k, const claim_bounds *bounds, firn__wi
         const bool own =
             gen->fixed || (tried == 0 && gen->past->has_node[k] && node == gen->past->last_node[k]);
         code = ask(gen, node, own, bounds, out, &held, error);
-        floor = code == FIRN_EBUSY && tried > 0 && held.grant == 0 && held.high == before.high;
-        if (floor && !goes_on(&list)) {
+        floor = code == FIRN_EBUSY && tried > 0 && held.grant == 0 && held.high == before.high &&
+                !goes_on(&list, &held);
+        if (floor) {
             break; /* two nodes have the same mark without a grant: it is the floor of all */
         }
     }

@@ -136,11 +136,14 @@ int firn__claimable_split(firn_gen *gen, firn_error *error) {
                           said, most, gen->scheme.name, most);
     }
     gen->splits = true;
-    if (gen->keys.reserve_ms > 0 && !firn__claimable_numbers(gen, true, &first, &last)) {
+    const bool outside = firn__claimable_numbers(gen, false, &first, &last);
+    if (!outside ||
+        (gen->keys.reserve_ms > 0 && !firn__claimable_numbers(gen, true, &first, &last))) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "no node of reserve_claim=%.40s has the fields that are given: leave "
-                          "reserve out, or other fields",
-                          said);
+                          "no node %s reserve_claim=%.40s has the fields that are given: %sgive "
+                          "other fields",
+                          outside ? "of" : "outside of", said,
+                          outside ? "leave reserve out, or " : "");
     }
     return FIRN_OK;
 }

@@ -147,15 +147,16 @@ static bool differs_in_reach(const char *layout, const char *other, size_t at[2]
 static int refuse_reach_of(firn_error *error, const char *ns, const char *stored,
                            const char *wanted) {
     const bool usual = strcmp(stored, "reach=15s") == 0;
-    const bool splits = strncmp(wanted, "reserve_claim=", 14) == 0;
-    const char *cure = splits && usual ? "leave reserve_claim and reach out"
-                       : usual         ? "leave reach out"
-                       : splits && strcmp(stored, "reach=1h") == 0 ? "leave reserve_claim out"
-                                                                   : "set ";
+    const bool drops = strncmp(wanted, "reserve", 7) == 0 && strncmp(stored, "reserve", 7) != 0;
+    const char *cure = drops && usual ? "leave reserve_claim and reach out"
+                       : usual        ? "leave reach out"
+                       : drops && strcmp(stored, "reach=1h") == 0 ? "leave reserve_claim out"
+                       : drops ? "leave reserve_claim out, and set "
+                               : "set ";
     return firn__fail(
         error, FIRN_ENAMESPACE,
         "namespace %.60s has " FIRN__LIMIT("%.72s") ", not " FIRN__VALUE("%.72s") ": %s%.72s", ns,
-        stored, wanted, cure, cure[0] == 's' ? stored : "");
+        stored, wanted, cure, cure[strlen(cure) - 1] == ' ' ? stored : "");
 }
 
 int firn__refuse_layout(firn_error *error, const firn_request *request, const char *stored) {

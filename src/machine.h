@@ -62,9 +62,8 @@ typedef struct firn__machine {
     const firn_driver *driver;
     void *file, *engine;
     char ns[FIRN_NS_SIZE]; /* of the shared namespace and the shared store's URL */
-    char
-        layout[FIRN_LAYOUT_SIZE]; /* there: without the nodes of reserves, whose reach is the shared
-                                    * store's */
+    /* The layout there: without the nodes of reserves, since windows from the file are short. */
+    char layout[FIRN_LAYOUT_SIZE];
     char path[4096];
     firn__machine_life *life;
     uint32_t boot;

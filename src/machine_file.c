@@ -315,12 +315,14 @@ static const char *settle_url(char settled[PATH_MAX], const char *url) {
     return settled;
 }
 
-/* Two stores have two reserves in one file, and two names of one store too: their nodes differ. */
-static void name_local(firn__machine *machine, const char *ns) {
+/* Two stores have two reserves in one file, and two names of one store too: their nodes differ. So
+ * do two settings of the nodes of reserves, the text `reserves`: the shared store refuses one of
+ * them, and that refusal must not close what the other one holds. */
+static void name_local(firn__machine *machine, const char *ns, const char *reserves, size_t size) {
     char settled[PATH_MAX];
     const char *url = settle_url(settled, firn__store_url(machine->shared));
-    const uint64_t sum =
-        firn__hash(firn__hash(FIRN__HASH_START, ns, strlen(ns) + 1), url, strlen(url));
+    uint64_t sum = firn__hash(firn__hash(FIRN__HASH_START, ns, strlen(ns) + 1), url, strlen(url));
+    sum = firn__hash(sum, reserves, size);
     snprintf(machine->ns, sizeof machine->ns, "%.200s @%016" PRIx64, ns, sum);
 }
 
@@ -339,7 +341,7 @@ int firn__machine_file_open(firn__machine *machine, const firn__machine_place *p
     (void)firn__confined_reach_s(place->layout, &reach);
     snprintf(machine->layout, sizeof machine->layout, "%.*s%s", (int)length, place->layout,
              place->layout + reach);
-    name_local(machine, place->ns);
+    name_local(machine, place->ns, place->layout + length, reach - length);
     machine->life = firn__wiped(sizeof *machine->life, &code, error);
     if (machine->life == NULL) {
         return code;

@@ -403,10 +403,13 @@ static int conclude(refilling *f, int code, firn_mark *held, firn_error *error) 
         return leave_pending(f, error);
     }
     if (code == FIRN_ENAMESPACE) {
-        firn__gen_notice(f->machine->gen,
-                         "the store has %.60s with another layout or reach: the reserve of this "
-                         "machine is closed",
-                         f->machine->gen->ns);
+        firn__machine_list list;
+        if (firn__machine_nodes(f->machine, &list, NULL) == FIRN_OK && list.count > 0) {
+            firn__gen_notice(f->machine->gen,
+                             "the store has %.60s with another layout or reach: the reserve of "
+                             "this machine is closed",
+                             f->machine->gen->ns);
+        }
         (void)firn__machine_shut_all(f->machine, -1, NULL);
         return code;
     }

@@ -665,7 +665,10 @@ bool firn__store_embedded(const firn_store *store) {
 }
 
 bool firn__store_has_law(const firn_store *store) {
-    return store->ops == &firn__engine_ops;
+    char engine[32];
+    snprintf(engine, sizeof engine, "%s", store->scheme);
+    name_module(engine);
+    return store->ops == &firn__engine_ops || is_ours(engine);
 }
 
 const char *firn__store_url(const firn_store *store) {

@@ -363,6 +363,26 @@ refuses "their claims are not for generators" 1 "nodes 900..1023 of split are cl
 matches "the others are confined" 'generators of split claim nodes 0 to 15 only' nodes claim split 0..15 --store "$db" "$unsafe"
 same "both are listed" 2 "$("$FIRN" nodes --store "$db" "$unsafe" ns=split | grep -c ' claim nodes ')"
 matches "or free" 'generators of split claim every node outside of reserve_claim' nodes claim split 0..1023 --store "$db" "$unsafe"
+# shellcheck disable=SC2086 # settings
+{
+    matches "history has separate ticks" '[0-9]+' new snowflake $split time=2020-01-01 --store "$db" "$unsafe"
+    same "which have no nodes" "" "$("$FIRN" nodes --store "$db" "$unsafe" | grep 'split ticks.*reserve_claim=')"
+    matches "a node of reserves may be given" '[0-9]+' new snowflake $split node=950 --store "$db" "$unsafe"
+    cp "${db#sqlite:}" "$TMPDIR/split.db"
+    usual=$db db=sqlite:$TMPDIR/split.db
+    "$FIRN" nodes lost --yes --store "$db" "$unsafe" >/dev/null
+    "$FIRN" nodes resume --all-stopped --store "$db" "$unsafe" >/dev/null
+    floor=$("$FIRN" nodes ns=split --store "$db" "$unsafe" --json | jq -rs '.[0].floor')
+    same "the guard of the others is 15 s, which resume leaves" true \
+        "$(jq -n --arg floor "$floor" '($floor | sub("[.][0-9]*Z"; "Z") | fromdate) - now < 15.1')"
+    refuses "a loss stops it for longer" 5 "no ID of split is issued before" new snowflake $split node=950 max_wait=0 --store "$db" "$unsafe"
+}
+python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("UPDATE mark SET high = high + 10 * 365 * 86400 * 1000 * 4096 WHERE key = ?", ["950"])' "$TMPDIR/split.db"
+same "its mark is lowered as any other" 1 \
+    "$("$FIRN" nodes free 950 ns=split --lost-after 2024-01-01 --yes --store "$db" "$unsafe" | grep -c 'its high-water mark is now 2024')"
+db=$usual
 
 # ---- 3: no store ---------------------------------------------------------------------------------
 echo "this is not a database, and long enough to be recognised as text" >"$TMPDIR/text.db"

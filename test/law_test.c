@@ -728,6 +728,9 @@ static void what_a_refusal_of_another_layout_says(void **state) {
         {SPLIT, "x reach=1h",
          "namespace a has reserve_claim=8..9 reach=1h, not reach=1h: set reserve_claim=8..9 "
          "reach=1h"},
+        {"x reach=10min", SPLIT,
+         "namespace a has reach=10min, not reserve_claim=8..9 reach=1h: leave reserve_claim out, "
+         "and set reach=10min"},
         {"x reach=1h", SPLIT,
          "namespace a has reach=1h, not reserve_claim=8..9 reach=1h: leave reserve_claim out"},
         {"x", "xy" FIRN__LONG_REACH, /* the fields differ, too */

@@ -1748,10 +1748,43 @@ static void nodes_of_reserves_are_one_end_of_the_nodes(void **state) {
     refused("uuid7", "reserve_claim=8..15", FIRN_EUSAGE, "leave it out");
     refused(LAYOUT, OTHER " window=15s", FIRN_ERANGE, "together are above 14s");
     refused("snowflake", "ns=b reach=1h reserve=1h reserve_claim=992..1023 datacenter=1 unsafe=1",
-            FIRN_EUSAGE, "leave reserve out, or other fields");
+            FIRN_EUSAGE, "leave reserve out, or give other fields");
+    refused("snowflake", "ns=b reach=1h reserve_claim=992..1023 datacenter=31 unsafe=1",
+            FIRN_EUSAGE, "no node outside of reserve_claim=992..1023 has the fields");
+    closed(opened("snowflake", "ns=b reach=1h reserve_claim=992..1023 node=992 unsafe=1"));
     closed(opened(LAYOUT, "ns=a reach=1h reserve_claim=0..7 unsafe=1"));
     of_program = true;
     refused(LAYOUT, OTHER, FIRN_EUSAGE, "is a program's");
+}
+
+/* A process of the machine with other settings has another part of the file: nothing of this reserve
+ * is granted to it, or closed by its refusal. */
+static void a_refused_process_of_the_machine_leaves_the_reserve(void **state) {
+    static const char *const other[] = {"", "reserve_claim=0..7", "reserve_claim=9..15"};
+    (void)state;
+    firn_gen *gen = process_of(file, SPLIT " reserve_nodes=1");
+    takes(gen);
+    char key[FIRN_KEY_SIZE];
+    strcpy(key, key_of(gen));
+    for (size_t i = 0; i < 2 * sizeof other / sizeof *other; i++) {
+        firn_gen *wrong = NULL;
+        int code = try_process(&wrong, file, other[i / 2], NULL);
+        code = code == FIRN_OK ? take(wrong, NULL) : code;
+        assert_int_equal(code, FIRN_ENAMESPACE);
+        if (wrong != NULL) {
+            kill_process(wrong);
+        }
+        assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+        pass(&world.clock, (i % 2 == 0 ? 11 : 0) * SECOND); /* the window is over */
+        if (i % 2 == 1) {
+            takes(gen);
+        }
+    }
+    away = true;
+    takes(gen);
+    assert_string_equal(key_of(gen), key);
+    nothing_twice();
+    kill_process(gen);
 }
 
 /* A copy of the store's file that is put back later. */
@@ -1873,6 +1906,38 @@ static void a_given_node_of_reserves_waits_for_the_long_reach(void **state) {
     for (int i = 0; i < 2; i++) {
         kill_process(given[i]);
     }
+    firn_store_close(store);
+    world.store = usual;
+}
+
+/* Nodes of reserves wait for the long guard, but another one is free as soon as its process ends. */
+static void a_claim_says_that_the_other_nodes_are_in_use(void **state) {
+    const firn_relabel loss = {FIRN_ALL_NAMES, FIRN__GONE_BACK, FIRN__GONE_BACK, 0, false};
+    static const char keys[] = "ns=r reach=1h unsafe=1 max_wait=0 reserve_claim=2..15";
+    firn_error error = {0};
+    int64_t floor;
+    (void)state;
+    firn_store *usual = world.store, *store = store_at(url);
+    world.store = store;
+    firn_gen *gen = opened(LAYOUT, keys), *more = NULL;
+    takes(gen); /* the other one is kept for history */
+    assert_int_equal(firn_store_relabel(store, &loss, &floor, NULL), FIRN_OK);
+    for (int s = 0; s < 40; s++) {
+        (void)take(gen, NULL);
+        pass(&world.clock, SECOND);
+    }
+    takes(gen);
+    int code = try_process(&more, file, "reserve_claim=2..15", &error);
+    code = code == FIRN_OK ? take(more, &error) : code;
+    error_text(&error, FIRN_EBUSY, "no node of r from 0..1 is free");
+    kill_process(gen);
+    pass(&world.clock, 11 * SECOND);
+    if (more == NULL) {
+        more = process_of(file, "reserve_claim=2..15");
+    }
+    takes(more);
+    assert_in_range(node_of(more), 0, 1);
+    kill_process(more);
     firn_store_close(store);
     world.store = usual;
 }
@@ -3414,7 +3479,9 @@ int main(int count, char **words) {
         TEST(a_process_beyond_the_reserve_has_another_node),
         TEST(a_process_without_the_nodes_of_reserves_is_refused),
         TEST(nodes_of_reserves_are_one_end_of_the_nodes),
+        TEST(a_refused_process_of_the_machine_leaves_the_reserve),
         TEST(a_loss_stops_other_nodes_for_the_short_reach_only),
+        TEST(a_claim_says_that_the_other_nodes_are_in_use),
         TEST(a_given_node_of_reserves_waits_for_the_long_reach),
     };
     if (count > 1) {

@@ -101,8 +101,8 @@ if(FIRN_TESTS)
     wrap_calls(edges_store_test firn__module_symbol)
     wrap_calls(gen_runs_test firn__entropy_fill)
     wrap_calls(job_bounds_test SHA256Final calloc)
-    wrap_calls(machine_test firn__reserve_grant firn__store_drive firn__store_known firn_store_reserve firn_store_give_back
-        firn_store_list firn_store_now firn_store_relabel firn__store_has_law fopen64)
+    wrap_calls(machine_test firn__reserve_grant firn__store_drive firn__store_has_law firn__store_known firn_store_reserve
+        firn_store_give_back firn_store_list firn_store_now firn_store_relabel fopen64)
     wrap_calls(order_test firn__module_symbol)
     wrap_calls(renew_test madvise)
     wrap_calls(shared_test pthread_mutexattr_setrobust)

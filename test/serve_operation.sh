@@ -55,6 +55,33 @@ check "the integers continue after the earlier ones" [ "$(ask_resp incr loaded)"
 stop_server INT
 same "SIGINT ends it with 0" 0 "$status"
 
+# The store of a server passes all on to an engine, so it knows nodes of reserves.
+served=$TMPDIR/split.ini
+cat >"$served" <<INI
+[generator kept]
+scheme = snowflake
+ns = split
+reach = 1h
+reserve_claim = 900..1023
+reserve = 1h
+reserve_path = $TMPDIR/reserve.db
+unsafe = 1
+
+[generator plain]
+scheme = snowflake
+ns = split
+reach = 1h
+reserve_claim = 900..1023
+INI
+serve
+node_from() {
+    echo $(($(ask_resp firn.new "$1") >> 12 & 1023))
+}
+check "a generator with a reserve has a node of reserves" [ "$(node_from kept)" -ge 900 ]
+check "another one has none" [ "$(node_from plain)" -lt 900 ]
+stop_server TERM
+served=''
+
 "$FIRN" serve --config '' --store memory: --resp none --http "unix:$work/bare" <&- >&- 2>&- &
 bare=$!
 started="$started $bare"

