@@ -35,7 +35,7 @@ typedef struct sqlite_store {
     firn_store_options options;
 } sqlite_store;
 
-/* SQLite's methods of a file, with one replaced (sqlite_open.c). */
+/* SQLite's methods of a file, with two replaced (sqlite_open.c). */
 typedef struct sqlite_methods {
     sqlite3_io_methods own;
     const sqlite3_io_methods *real;

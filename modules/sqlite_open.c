@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -142,19 +143,32 @@ static int map_shared(sqlite3_file *file, int region, int size, int extend, void
         const size_t before = (uintptr_t)*out % (uintptr_t)sysconf(_SC_PAGESIZE);
         uint8_t *const page = (uint8_t *)(uintptr_t)*out - before;
         if (madvise(page, (size_t)size + before, MADV_POPULATE_WRITE) != 0 && errno == EFAULT) {
+            *out = NULL; /* else the connection uses this memory the next time, unasked */
             result = SQLITE_FULL;
         }
     }
     return result;
 }
 
+/* A VFS may free its methods when it closes the file. */
+static int close_shared(sqlite3_file *file) {
+    file->pMethods = ((const sqlite_methods *)(const void *)file->pMethods)->real;
+    return file->pMethods->xClose(file);
+}
+
 static void reserve_shared(sqlite_session *session) {
     sqlite3_file *file = NULL;
     if (sqlite3_file_control(session->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK &&
         file->pMethods != NULL && file->pMethods->iVersion >= 2) {
-        session->methods = (sqlite_methods){*file->pMethods, file->pMethods};
-        session->methods.own.xShmMap = map_shared;
-        file->pMethods = &session->methods.own;
+        sqlite_methods *methods = &session->methods;
+        const bool fetches = file->pMethods->iVersion > 2;
+        methods->real = file->pMethods;
+        memcpy(&methods->own, methods->real,
+               fetches ? sizeof methods->own : offsetof(sqlite3_io_methods, xFetch));
+        methods->own.iVersion = fetches ? 3 : 2; /* of later versions the copy lacks methods */
+        methods->own.xShmMap = map_shared;
+        methods->own.xClose = close_shared;
+        file->pMethods = &methods->own;
     }
 }
 

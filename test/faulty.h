@@ -176,6 +176,7 @@ PASS(xShmUnmap, (sqlite3_file * file, int delete), real_of(file), delete)
 static int faulty_xClose(sqlite3_file *file) {
     int result = real_of(file)->pMethods->xClose(real_of(file));
     free(((faulty *)(void *)file)->real);
+    free((void *)(uintptr_t)file->pMethods); /* as vfstrace of SQLite does */
     return result;
 }
 
@@ -288,15 +289,17 @@ static int faulty_xOpen(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, 
         call();
     }
     self->real = calloc(1, (size_t)real_vfs->szOsFile);
-    if (self->real == NULL) {
-        return SQLITE_NOMEM;
+    sqlite3_io_methods *methods = malloc(sizeof *methods);
+    if (self->real == NULL || methods == NULL) {
+        abort();
     }
     result = real_vfs->xOpen(real_vfs, path, self->real, flags, out_flags);
     if (result == SQLITE_OK) {
-        self->base.pMethods = &faulty_methods;
+        self->base.pMethods = memcpy(methods, &faulty_methods, sizeof faulty_methods);
         self->image = kept ? image_of(path) : NULL;
     } else {
         free(self->real);
+        free(methods);
     }
     return result;
 }

@@ -13,6 +13,7 @@
 #include "../fuzz/lying.h"
 
 #include <sqlite3.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -471,6 +472,28 @@ static void a_commit_that_is_not_synced_is_found(void **state) {
     finds(&firn_store_driver);
 }
 
+/* A connection that was refused memory without space does not use that memory later. */
+static void memory_without_space_stays_refused(void **state) {
+    static sqlite_store store = {.vfs = FAULTY_NAME};
+    sqlite_session session = {.store = &store};
+    const int file = memfd_create("empty", MFD_CLOEXEC);
+    (void)state;
+    scripted_begin(&firn_store_driver);
+    faults = false;
+    assert_int_equal(ask(0, 0, true), FIRN_OK);
+    plain = true;
+    faulty_shares = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    assert_int_equal(sqlite_attach(&session, in_place("firn.db")), SQLITE_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_false(run_plain(session.db, "SELECT version FROM meta"));
+    }
+    assert_int_equal(sqlite3_close(session.db), SQLITE_OK);
+    faulty_shares = NULL;
+    close(file);
+    plain = false;
+    scripted_end();
+}
+
 static int set_up_program(void **state) {
     const char *parent = getenv("TMPDIR");
     (void)state;
@@ -502,6 +525,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test_setup(a_hidden_loss_is_found, begin_program),
         cmocka_unit_test_setup(what_was_read_is_settled, begin_program),
         cmocka_unit_test_setup(a_commit_that_is_not_synced_is_found, begin_program),
+        cmocka_unit_test_setup(memory_without_space_stays_refused, begin_program),
     };
     scripted_choose(count, arguments);
     return cmocka_run_group_tests(tests, set_up_program, tear_down_program);
