@@ -61,10 +61,9 @@ typedef struct firn__machine {
     void *library;
     const firn_driver *driver;
     void *file, *engine;
-    char ns[FIRN_NS_SIZE]; /* of the shared namespace and the shared store's URL */
-    char
-        layout[FIRN_LAYOUT_SIZE]; /* there: without the nodes of reserves, whose reach is the shared
-                                    * store's */
+    char ns[FIRN_NS_SIZE]; /* there, of the shared namespace and the shared store's URL */
+    /* There: without reserve_claim=, so that all nodes of the file have the reach of 1 h. */
+    char layout[FIRN_LAYOUT_SIZE];
     char path[4096];
     firn__machine_life *life;
     uint32_t boot;

@@ -8,7 +8,7 @@
 
 /* On this machine, so that windows may be short? */
 bool firn__store_embedded(const firn_store *store);
-/* Does the law decide (engine.h), and not methods of a program? */
+/* Does firn's law decide (engine.h)? Not in a store that is a program's methods. */
 bool firn__store_has_law(const firn_store *store);
 /* Where it is, for people; without a password. */
 const char *firn__store_url(const firn_store *store);

@@ -105,8 +105,8 @@ static void *handles[HANDLES]; /* of the driver */
 static client clients[HANDLES][SPACES * KEYS];
 static char refusal[sizeof((firn_error *)NULL)->text]; /* of the last call */
 static uint8_t *issued;
-static int doubles,
-    grants; /* slots issued twice, out of bounds, or of a closed namespace; reservations */
+static int doubles;                /* slots issued twice, out of bounds, or of a closed namespace */
+static int grants;                 /* reservations */
 static int copies, relabels;       /* that came back so far; changes of layouts that began */
 static int64_t closed_marks[KEYS]; /* of its keys, when the first namespace was closed */
 static int closed_by;              /* as many when the first namespace was closed; -1: it is open */
