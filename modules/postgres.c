@@ -110,7 +110,7 @@ int sql_raise(void *self, const firn_records *seen, firn_records *next, const fi
     }
     if (code == FIRN_OK) {
         code = PQntuples(row) == 1 ? FIRN_OK : FIRN_WRITE_CHANGED;
-        next->mark.high = postgres_number_at(row, 0, 0); /* of OK */
+        next->mark.high = postgres_number_at(row, 0, 0); /* without a row, nobody reads it */
     }
     PQclear(row);
     return code;

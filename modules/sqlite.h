@@ -41,7 +41,7 @@ typedef struct sqlite_methods {
     const sqlite3_io_methods *real;
 } sqlite_methods;
 
-/* A verb in progress. It stays where it is while `db` is open. */
+/* A verb in progress. The struct must not move while `db` is open. */
 typedef struct sqlite_session {
     sqlite_store *store;
     sqlite3 *db;

@@ -134,8 +134,8 @@ int sqlite_wait(void *self, int tries) {
 
 /* SQLite makes FILE-shm longer with one byte in each 4096 bytes. On a file system with smaller
  * blocks the other blocks have no space on the disk yet, and if the disk is full, the first write to
- * the mapped memory ends the process (SIGBUS). Here the kernel reserves their space, or answers
- * that it cannot. */
+ * the mapped memory ends the process (SIGBUS). Here the kernel reserves the space of these blocks, or
+ * refuses. */
 static int map_shared(sqlite3_file *file, int region, int size, int extend, void volatile **out) {
     const sqlite3_io_methods *real = ((const sqlite_methods *)(const void *)file->pMethods)->real;
     int result = real->xShmMap(file, region, size, extend, out);

@@ -88,7 +88,7 @@ static void adapt(firn_block *block) {
     uint32_t taken = block->page->next, count = page_get(&block->page->count);
     if (count > 0 && taken >= count && block->want < FIRN_BLOCK_MAX) {
         block->want *= 2;
-    } else if (taken < count / 2) { /* so it wanted 2 or more */
+    } else if (taken < count / 2) { /* so `want` is 2 or more */
         block->want /= 2;
     }
 }

@@ -109,9 +109,9 @@ typedef struct listing {
     size_t count, size;
     bool history; /* the common history node is among them */
     bool read;
-    bool reserve; /* nodes for the reserve of this machine, */
-    bool own;     /* which it has already; */
-    bool others;  /* or nodes of no reserve */
+    bool reserve; /* these are nodes that reserves may claim, */
+    bool own;     /* and the reserve of this machine has them already */
+    bool others;  /* these are nodes that no reserve may claim */
     firn_error *error;
 } listing;
 
@@ -236,7 +236,7 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
         *node = gen->pinned;
         return tried == 0;
     }
-    /* A process with a reserve returns to that from another node. */
+    /* A process with a reserve leaves another node for the reserve. */
     if (tried == 0 && gen->past->has_node[k] &&
         firn__claimable_by(gen, gen->past->last_node[k], gen->machine != NULL)) {
         *node = gen->past->last_node[k];
@@ -254,7 +254,7 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
             pick_new(gen, list, node, failed, error));
 }
 
-/* No node of reserves can be had, or none before a long guard: a node of the others can. */
+/* No node of reserves is free, or none before a long guard: lists the other nodes instead. */
 static bool goes_on(listing *list, firn_mark *held) {
     if (!list->gen->splits || !list->reserve) {
         return false;

@@ -126,8 +126,7 @@ int firn__claimable_split(firn_gen *gen, firn_error *error) {
     }
     if (gen->keys.reach_ != FIRN__REACH_1H) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "reserve_claim=%.40s are the nodes with reach=1h: set reach=1h too",
-                          said);
+                          "reserve_claim=%.40s needs reach=1h: set reach=1h too", said);
     }
     if (gen->reserves.last > most || (gen->reserves.first == 0) == (gen->reserves.last == most)) {
         return firn__fail(error, FIRN_ERANGE,

@@ -10,7 +10,7 @@
 static const char base36[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 static const char crockford[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/* How many characters are of a row of ASCII, such as 0 to 9. */
+/* How many characters are from `first` to `last`, such as 0 to 9. */
 static size_t count_letters(const char *text, size_t length, char first, char last) {
     size_t count = 0;
     for (size_t i = 0; i < length; i++) {
@@ -27,7 +27,7 @@ static bool is_zeros(const char *text, size_t length) {
     return count_letters(text, length, '0', '0') == length;
 }
 
-/* The digits are known to be of the alphabet, and to make fewer than 128 bits. */
+/* The caller knows that all digits are in the alphabet, and that they fit in 128 bits. */
 static firn_id known_digits(const char *text, size_t length, const char *alphabet) {
     firn_id id = {0};
     (void)firn__read_digits(&id, alphabet, text, length);

@@ -237,8 +237,8 @@ struct firn_gen {
     const firn_entropy *entropy;
     firn_store *store;
     struct firn__machine *machine; /* the reserve that is `store`, or NULL */
-    bool splits;                   /* reserve_claim: these nodes are claimed by reserves only, */
-    firn__claims reserves;         /* and have another reach */
+    bool splits;                   /* reserve_claim= is set: only reserves claim these nodes, */
+    firn__claims reserves;         /* and only these have the long reach */
     char ns[FIRN_NS_SIZE];
     char layout[FIRN_LAYOUT_SIZE];
     void (*notice)(void *self, const char *text);
@@ -358,15 +358,15 @@ bool firn__claimable_read(firn_gen *gen, const char *stored);
 bool firn__claimable_learn(firn_gen *gen, firn_store *store);
 /* May the generator use this node? */
 bool firn__claimable_allows(const firn_gen *gen, uint64_t node);
-/* Is the node claimed by reserves of machines (`reserve`), or by generators? By both unless the
- * namespace splits its nodes. */
+/* May a reserve of a machine (`reserve`) or a generator claim the node? Both may, unless the namespace
+ * splits its nodes. */
 bool firn__claimable_by(const firn_gen *gen, uint64_t node, bool reserve);
 /* FIRN_EUSAGE, FIRN_ERANGE: the nodes of reserve_claim= fit neither layout nor keys. */
 int firn__claimable_split(firn_gen *gen, firn_error *error);
 /* The nodes that may be claimed, as "0..899"; "": all, or the node is given. Returns `text`. */
 char *firn__claimable_text(char text[FIRN__CLAIMS_SIZE], const firn_gen *gen);
-/* The nodes that may be claimed (for a reserve, with `reserve`) and match the pinned fields have the
- * numbers *first to *last; false: none does. */
+/* The nodes that may be claimed (with `reserve`, by a reserve) and match the pinned fields have the
+ * numbers *first to *last; false: no node does. */
 bool firn__claimable_numbers(const firn_gen *gen, bool reserve, uint64_t *first, uint64_t *last);
 /* The node with this number: spread over the bits of the node that are not pinned. */
 uint64_t firn__claimable_node(const firn_gen *gen, uint64_t number);

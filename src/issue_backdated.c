@@ -141,8 +141,7 @@ static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error
         error, FIRN_ETAKEN, required ? FIRN_CURE_OTHER_NODE : FIRN_CURE_NODE_OUT,
         required
             ? "%s of %.120s issues live IDs%s, but back-dated ones need a node that was never "
-              "used: "
-              "name one"
+              "used: name one"
             : "%s of %.120s issues live IDs%s, but back-dated ones need a node that was never used",
         firn__gen_node_text(text, gen, gen->pinned), gen->ns, job ? " or another job's" : "");
 }

@@ -135,7 +135,7 @@ static const char *reach_name(const char *layout, size_t at) {
     return layout[at] == '\0' ? "reach=15s" : layout + at + 1;
 }
 
-/* Do the layouts differ in their reach only, and in whose it is? */
+/* Do the layouts differ only in their reach, or in the nodes that have it? */
 static bool differs_in_reach(const char *layout, const char *other, size_t at[2]) {
     firn__claims unused;
     (void)firn__confined_reserves(layout, &unused, &at[0]);

@@ -269,9 +269,9 @@ bool firn__machine_has_room(firn__machine *machine) {
            count_live(machine, &list, present) < (uint64_t)machine->gen->keys.reserve_nodes;
 }
 
-/* The machine does not have the node: it takes it, if there is room, or the process gets a
- * separate window from the shared store. Of nodes of reserves the store grants no separate ones,
- * and others the machine does not take. */
+/* The machine does not have the node: the machine takes the node, if there is room, or the process gets
+ * a separate window from the shared store. With reserve_claim=, the machine takes only nodes of
+ * reserves, and these have no separate windows. */
 static int grant_elsewhere(firn__machine *machine, const firn_request *request, int64_t *first,
                            firn_mark *held, firn_error *error) {
     const firn_mark *own = &request->own, *mark = &machine->right.mark;

@@ -200,8 +200,8 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
         }
     }
     if (code == FIRN_OK) {
-        atomic_store_explicit(&live->any.handled, steps,
-                              memory_order_release); /* only now: the old windows are closed */
+        /* Only now: the old windows are closed. */
+        atomic_store_explicit(&live->any.handled, steps, memory_order_release);
     }
     firn__renewal_unlock(gen);
     return code;

@@ -491,7 +491,7 @@ static int peek_stock(firn__stock *stock, int64_t *next, firn_error *error) {
     return code;
 }
 
-/* A rate of less than one an hour is taken for that. */
+/* A rate of less than one integer an hour counts as one. */
 static int show_stock(firn__stock *stock, int64_t *left, int64_t *lasts_ms, firn_error *error) {
     firn__stock_record record;
     firn__stock_doubt doubt;

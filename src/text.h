@@ -16,7 +16,7 @@ extern firn__writer *const firn__writers[FIRN_FORM_COUNT];
 extern firn__reader *const firn__readers[FIRN_FORM_COUNT];
 /* The error of firn_parse for a text that is not an ID. */
 int firn__refuse_text(int form, uint32_t bits, const char *text, size_t length, firn_error *error);
-/* Whether the letters of a form have either case. */
+/* Whether texts of a form may have their letters in either case. */
 bool firn__form_folds(int form);
 /* Whether a text is a prefix of a typeid: [a-z]([a-z_]*[a-z])?, at most 63 characters. */
 bool firn__is_prefix(const char *text, size_t length);

@@ -456,8 +456,8 @@ static void an_absent_namespace_gets_the_longest_guard(void **state) {
 /* ---- nodes of reserves ----------------------------------------------------------------------- */
 
 #define SPLIT "x reserve_claim=8..9 reach=1h"
-#define LATER                                                                                      \
-    (INT64_C(3600001) * 4) /* ticks of 1 ms, four slots each: one more tick is for rounding */
+/* Ticks of 1 ms, four slots each: one more tick is for rounding. */
+#define LATER (INT64_C(3600001) * 4)
 
 static void nodes_of_reserves_are_those_of_the_layout(void **state) {
     static const struct {
@@ -509,7 +509,7 @@ static void nodes_of_reserves_are_those_of_the_layout(void **state) {
     assert_int_equal(firn__law_later(&coarse), FIRN_SLOT_MAX); /* slots end before */
 }
 
-/* A lost reservation of such a node ends at most LATER after the guard, so nothing begins before. */
+/* A lost reservation of such a node ends at most LATER after the guard, so no new one begins before. */
 static void after_a_loss_nodes_of_reserves_wait_longer(void **state) {
     static const firn__memory nothing;
     static const struct {

@@ -31,7 +31,8 @@ FILE *__wrap_fopen64(const char *path, const char *how) {
                                   : __real_fopen64(is_id && empty_id ? "/dev/null" : path, how);
 }
 
-/* The store of this world is a memory store after methods that fail; with `of_program`, any. */
+/* The tests' store, a memory store behind methods that fail, counts as one with firn's law; with
+ * `of_program` it counts as a program's. */
 static bool of_program;
 bool __real_firn__store_has_law(const firn_store *store);
 bool __wrap_firn__store_has_law(const firn_store *store);

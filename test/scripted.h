@@ -105,9 +105,9 @@ static void *handles[HANDLES]; /* of the driver */
 static client clients[HANDLES][SPACES * KEYS];
 static char refusal[sizeof((firn_error *)NULL)->text]; /* of the last call */
 static uint8_t *issued;
-static int doubles,
-    grants; /* slots issued twice, out of bounds, or of a closed namespace; reservations */
-static int copies, relabels;       /* that came back so far; changes of layouts that began */
+static int doubles;          /* slots issued twice, out of bounds, or of a closed namespace */
+static int grants;           /* reservations */
+static int copies, relabels; /* older copies that came back so far; changes of layouts that began */
 static int64_t closed_marks[KEYS]; /* of its keys, when the first namespace was closed */
 static int closed_by;              /* as many when the first namespace was closed; -1: it is open */
 
@@ -469,7 +469,8 @@ typedef struct url_case {
     const char *url, *refusal; /* a part of the error; NULL: the URL is right */
 } url_case;
 
-/* Reads a URL as module_open does. NULL: it is refused, as it should be; else to be closed. */
+/* Reads a URL as module_open does. NULL: the URL is refused, as it should be. Else the caller closes
+ * the store. */
 static inline void *take_url(const module_engine *of, const url_case *one) {
     module_link *link = calloc(1, of->size);
     firn_error error = {0};

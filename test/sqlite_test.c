@@ -591,7 +591,7 @@ static void a_full_disk(void **state) {
     assert_int_equal(status, 0);
 }
 
-/* With blocks of 1 KiB, the memory that SQLite's processes share has space for each fourth. */
+/* With blocks of 1 KiB, only each fourth block of the shared memory has space on the disk. */
 static int fill_small_blocks(void *unused) {
     static const char nothing[1024];
     char command[900];

@@ -448,10 +448,11 @@ typedef struct firn_request {
     int64_t earliest, latest; /* 0 <= earliest <= latest */
     uint64_t grant;           /* random, new for each request; the same when it is sent again */
     const char *note;         /* who holds the slots, for users */
-    int64_t guard; /* the slot 15 s after the store's clock, 615 s with reach=10min, or 3615 s with
-                    * reach=1h (15 s with reserve_claim=, and a store of firn's adds an hour for the
-                    * nodes of reserves): a store that was replaced, or has lost reservations, grants none
-                    * before it; 0: no slot (integers, back-dated IDs) */
+    /* The slot 15 s after the store's clock, 615 s with reach=10min, or 3615 s with reach=1h (15 s with
+     * reserve_claim=, and a store of firn's adds an hour for the nodes of reserves). A store that was
+     * replaced, or has lost reservations, grants no slot before it. 0: it grants none at all then
+     * (integers, back-dated IDs). */
+    int64_t guard;
     int64_t guard_ms;       /* when the guard was computed (CLOCK_BOOTTIME) */
     uint64_t guard_tick_ns; /* length of a tick: the store adds the time since then; 0: nothing */
     uint32_t guard_shift;   /* a tick has 2^guard_shift slots */
@@ -732,8 +733,9 @@ FIRN_API int64_t firn_segment_left(const firn_segment *segment);
  * it, and drops the rest. Stop the segment's processes first. FIRN_EUSAGE if the segment has no
  * reserve; FIRN_ESTORE if the store is away: then nothing has changed. */
 FIRN_API int firn_segment_give_back(firn_segment *segment, firn_error *error);
-/* How many integers the reserve of this machine has, and how long they last at the recent rate, or one
- * an hour if that is more. Reads its file. FIRN_EUSAGE if the segment has no reserve. Any thread. */
+/* How many integers the reserve of this machine has, and how long they last at the recent rate, which
+ * counts as at least one an hour. Reads the file of the reserve. FIRN_EUSAGE if the segment has no
+ * reserve. Any thread. */
 FIRN_API int firn_segment_reserve(firn_segment *segment, int64_t *left, int64_t *lasts_ms,
                                   firn_error *error);
 /* The difference between two integers of the segment: 1, or the increment of a ticket. */

@@ -20,7 +20,7 @@ struct server_segment {
     server_segment *next_due;    /* in the renewer's list */
     int64_t next_ms, pause_ms;   /* renewer: earliest retry after a failure */
     server_segment *next_kept;   /* with a reserve: in the renewer's list of these */
-    int64_t look_ms;             /* renewer: when the reserve is looked at again */
+    int64_t look_ms;             /* renewer: the next look at the reserve */
     _Atomic int64_t kept, lasts_ms; /* integers in the reserve; -1: no reserve, or not seen yet */
     last_error failed;              /* as in generator.h */
     struct {
