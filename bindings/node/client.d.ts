@@ -25,10 +25,10 @@ export class Client {
   many(name: string, n: number, fields?: Fields): Promise<ID[]>
   at(name: string, time: Time, n?: number, fields?: Fields): Promise<ID[]>
   ids(name: string, options?: Fields & { maxAge?: number }): Ids
-  show(id: ID, scheme?: string): Promise<Shown>
+  show(id: bigint | string, scheme?: string): Promise<Shown>
   guess(id: string): Promise<Reading[]>
   range(scheme: string, from: Time, to: Time): Promise<[ID, ID]>
-  format(id: ID, scheme: string, form?: string): Promise<string>
+  format(id: bigint | string, scheme: string, form?: string): Promise<string>
 }
 /** Issues IDs of one scheme. Made by Client.open(). */
 export class Generator implements AsyncIterable<ID> {

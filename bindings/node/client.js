@@ -27,6 +27,7 @@ const NAMES = ('USAGE RANGE LAYOUT TEXT MISMATCH NAMESPACE BUSY EXHAUSTED WINDOW
 class FirnClientError extends Error {
   constructor (message, reason = 'USAGE', { cure = '', cure_name: cureName = 'NONE', value = '', limit = '' } = {}, status) {
     super(message)
+    if (!NAMES.includes(reason)) reason = 'USAGE' // of a server that is not firn
     const errno = -1 - NAMES.indexOf(reason)
     Object.assign(this, { name: this.constructor.name, code: `ERR_FIRN_${reason}`, reason, errno, cure, cureName, value, limit, status })
     Object.defineProperty(this, 'isFirn', { value: true }) // for FirnError
@@ -79,8 +80,8 @@ class Client {
   // Integers that are unique under a key, with the methods of firn.Segment.
   segment (key) {
     return new Segment(key, n => this.#call('POST', ['block', key], [['n', n]], body => {
-      const found = /^(\d{1,19}) (\d{1,19}) (\d{1,19})\n$/.exec(body)
-      return found ? found.slice(1).map(BigInt) : undefined
+      const found = /^(\d{1,19}) (\d{1,19}) (\d{1,19})\n$/.exec(body)?.slice(1).map(BigInt)
+      return found && found[2] === BigInt(n) ? found : undefined
     }), () => this.#call('POST', ['segments', key], [['n', 1]], body => idsOf(body, 1, DEC)))
   }
 
@@ -99,7 +100,7 @@ class Client {
       if (output !== 'bigint') form = own
       if (output === undefined) kind = natural
     }
-    const query = Object.entries(fields).map(([key, value]) => [key, text(value)])
+    const query = Object.entries(fields).filter(([, value]) => value !== undefined).map(([key, value]) => [key, text(value)])
     return this.#call('POST', ['new', name], [...query, ['n', n], ['as', form]], body => idsOf(body, n, kind))
   }
 
@@ -145,11 +146,11 @@ class Client {
   // An ID as text in a form; without one, the scheme's own.
   async format (id, scheme, form) {
     form ??= (await this.#output(scheme))[0]
-    return (await this.#call('GET', ['convert', id], [['to', form]], body => idsOf(body, 1, TEXT)))[0]
+    return (await this.#call('GET', ['convert', idText(id)], [['to', form]], body => idsOf(body, 1, TEXT)))[0]
   }
 
   #shown (id, scheme) {
-    return this.#call('GET', ['show', id], [...(scheme ? [['scheme', scheme]] : []), ['format', 'json']], body => {
+    return this.#call('GET', ['show', idText(id)], [...(scheme ? [['scheme', scheme]] : []), ['format', 'json']], body => {
       const shown = JSON.parse(body)
       return shown && shown.id ? shown : undefined
     })
@@ -185,7 +186,7 @@ class Client {
         if (result !== undefined) return result
         failures.set(here, 'malformed reply')
       } else if (status === 429 || status === 503) {
-        busy = [problem.detail || `HTTP status ${status}`, problem.code || 'BUSY', problem, status]
+        busy = [typeof problem.detail === 'string' ? problem.detail : `HTTP status ${status}`, problem.code || 'BUSY', problem, status]
       } else if (status >= 400 && status < 500 && typeof problem.detail === 'string') {
         throw new RequestError(problem.detail, problem.code || 'USAGE', problem, status)
       } else {
@@ -320,6 +321,11 @@ class Ids {
 
 function text (value) {
   return value instanceof Date ? value.toISOString() : String(value)
+}
+
+function idText (id) {
+  if (typeof id === 'bigint' || typeof id === 'string') return String(id)
+  throw new TypeError(`an ID is a BigInt or a string, not ${typeof id}: numbers above 2^53 are rounded`)
 }
 
 function timeText (time) {

@@ -103,6 +103,22 @@ module.exports = (firn, here) => {
       }
     })
 
+    await t.test('wrong arguments', async () => {
+      for (const id of [1541815603606036481, new Uint8Array(16), null]) {
+        for (const show of [firn.show, client.show.bind(client)]) {
+          if (!(id instanceof Uint8Array && show === firn.show)) await assert.rejects(async () => show(id, 'snowflake'), TypeError)
+        }
+        await assert.rejects(client.format(id, 'snowflake', 'hex'), TypeError)
+      }
+      assert.match(await client.next('typeid', { prefix: undefined }), /^[0-9a-z]{26}$/)
+      const fetch = async () => new Response('1 1 3\n')
+      const segment = new Client('http://x', { fetch, maxWait: 0 }).segment('x')
+      assert.strictEqual(await segment.block(3n), 1n)
+      await assert.rejects(segment.block(5), /malformed reply/)
+      const other = async () => new Response('{"detail":"Not Found","code":404}', { status: 404 }) // another program's
+      await assert.rejects(new Client('http://x', { fetch: other }).next('x'), { message: 'Not Found', reason: 'USAGE', code: 'ERR_FIRN_USAGE', errno: -1 })
+    })
+
     await t.test('errors', async () => {
       const fetch = async () => new Response('{"detail":"no: wait","code":"END","cure":"wait","cure_name":"OTHER"}', { status: 409 })
       for (const [call, kind, reason] of [[() => client.next('snowfall'), RequestError, 'USAGE'], [() => firn.open('snowfall'), null, 'USAGE'],

@@ -15,6 +15,7 @@ Any thread may use a client, and a generator. After a fork the child takes a new
 issued twice. IDs are int up to 64 bits, uuid.UUID for UUIDs, else str. Methods, arguments, results and errors have the
 names that the package firn gives them; its Error is the base of the errors, if it is installed."""
 import datetime
+import operator
 import os
 import random
 import re
@@ -145,13 +146,14 @@ class Client:
 
     def many(self, name, n, *, output=None, **fields):
         """n IDs (1 to 65536), in order, as a list."""
+        n = int(operator.index(n))
         form, kind = _OUTPUTS.get(output) or (output, str)
         if output in (None, "text", "int"):  # which depend on the scheme
             own, natural, bits = self._output(name)
             if output == "int" and bits > 64:
                 raise RequestError(f"output=int does not fit {name}, which has {bits} bits: int (up to 64), uuid (128), bytes, text or a form")
             form, kind = form if output == "int" else own, natural if output is None else kind
-        words = [word for key, value in fields.items() for word in (key, _text(value))]
+        words = [word for key, value in fields.items() if value is not None for word in (key, _text(value))]
         return self._call(["FIRN.NEW", name, *words, "COUNT", n, "AS", form], lambda reply: _ids(reply, n, kind))
 
     def at(self, name, time, n=1, **fields):
@@ -199,10 +201,10 @@ class Client:
     def format(self, id, scheme, form=None):
         """An ID as text in a form; None: the scheme's own."""
         form = form or self._output(scheme)[0]
-        return self._call(["FIRN.CONVERT", str(id), form], lambda reply: reply if isinstance(reply, str) else None)
+        return self._call(["FIRN.CONVERT", _id_text(id), form], lambda reply: reply if isinstance(reply, str) else None)
 
     def _shown_of(self, id, scheme):
-        return self._call(["FIRN.SHOW", str(id)] + (["SCHEME", scheme] if scheme else []), _pairs)
+        return self._call(["FIRN.SHOW", _id_text(id)] + (["SCHEME", scheme] if scheme else []), _pairs)
 
     def _output(self, name):
         """The form to ask for, the type to return, and the bits. Asked of a server once per name."""
@@ -230,6 +232,10 @@ class Client:
                 if result is not None:
                     return result
                 answered, failures[here] = False, "malformed reply"
+            except redis.DataError as error:  # nothing was sent, and no other server will do
+                raise TypeError(str(error)) from None
+            except UnicodeEncodeError as error:
+                raise RequestError(f"a text is not valid Unicode ({error}): correct it", name="TEXT") from None
             except (redis.ResponseError, redis.AuthenticationError, redis.exceptions.BusyLoadingError) as error:
                 answered = isinstance(error, redis.ResponseError)
                 busy = self._judge(error)
@@ -384,8 +390,10 @@ class Segment:
 
     def block(self, n):
         """n integers, as a range."""
+        n = int(operator.index(n))
+
         def read(reply):
-            if isinstance(reply, list) and len(reply) == 4 and all(isinstance(part, int) for part in reply):
+            if isinstance(reply, list) and len(reply) == 4 and all(isinstance(part, int) for part in reply) and reply[3] == n:
                 return range(reply[0], reply[1] + 1, reply[2])
         return self._client._call(["FIRN.BLOCK", self._key, "COUNT", n], read)
 
@@ -448,6 +456,12 @@ def _time(value):
     if isinstance(value, int) and not isinstance(value, bool):
         return "@%s%d.%09d" % ("-" if value < 0 else "", *divmod(abs(value), 10**9))
     return _text(value)
+
+
+def _id_text(id):
+    if not isinstance(id, (int, uuid.UUID, str)):
+        raise TypeError("an ID is an int, uuid.UUID or str, not %s" % type(id))
+    return str(id)
 
 
 def _text(value):

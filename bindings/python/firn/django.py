@@ -143,8 +143,12 @@ class UUIDField(_Field, models.UUIDField):
 
 
 def _aware(time):
-    """A time of a row: without a zone, it is in the zone of the settings."""
-    return timezone.make_aware(time, timezone.get_default_timezone()) if hasattr(time, "tzinfo") and timezone.is_naive(time) else time
+    """A time of a row: without a zone, it is in the zone of the settings. The hours that a zone leaves out or has twice
+    are times as well: make_aware() refuses them where Django's zones are of pytz."""
+    if not hasattr(time, "tzinfo") or timezone.is_aware(time):
+        return time
+    zone = timezone.get_default_timezone()
+    return zone.localize(time, is_dst=False) if hasattr(zone, "localize") else time.replace(tzinfo=zone)
 
 
 def _back_dated(gen, times):
@@ -166,6 +170,8 @@ class Stamp(Operation):
     def __init__(self, model_name, name, time=None, batch=1000, job=None):
         if job is not None and time is None:
             raise ValueError("Stamp(job=%r) needs the time of the rows: set time=, or leave out job= for IDs of now" % job)
+        if batch < 1:
+            raise ValueError("Stamp(batch=%r) would give no row an ID: use a number of rows such as 1000" % batch)
         self.model_name, self.name, self.time, self.batch, self.job = model_name, name, time, batch, job
 
     def state_forwards(self, app_label, state):
@@ -176,6 +182,8 @@ class Stamp(Operation):
         alias = schema_editor.connection.alias
         if not self.allow_migrate_model(alias, model):
             return
+        if not isinstance(model._meta.get_field(self.name), _Field):
+            raise ValueError("%s.%s is not an IdField or UUIDField: name another column" % (model._meta.label_lower, self.name))
         rows = model._base_manager.using(alias).filter(**{self.name: None})
         if self.job is None:
             self._fill(model, rows)
@@ -193,7 +201,11 @@ class Stamp(Operation):
         self._refuse_timeless(model, rows)
         field = model._meta.get_field(self.name)
         options = _options(field.using, field.holds)
-        with firn.open(**{**options, **({"history": "job"} if self.time else {})}) as gen:
+        if self.time:
+            options["history"] = "job"
+            if "store" in options:
+                options.pop("node", None)  # which is of live IDs
+        with firn.open(**options) as gen:
             last = None
             while True:
                 batch = list((rows if last is None else rows.filter(pk__gt=last)).order_by("pk")[:self.batch])
@@ -225,15 +237,17 @@ class Stamp(Operation):
             if head is None:
                 head = self._list(model, rows, listed, connection)
         for ids, last in self._issued(model, listed.filter(id__gt=0), head.seed):
-            if last <= head.done:
-                continue  # a row there without an ID is another one, with the key of a row that is gone
             with transaction.atomic(using=rows.db):
-                some = list(rows.filter(pk__in=listed.filter(id__gt=head.done, id__lte=last).order_by().values("row")))
+                head = listed.select_for_update().get(id=-1)  # another run at the same time may have changed it
+                if last <= head.done:
+                    continue  # a row there without an ID is another one, with the key of a row that is gone
+                some = rows.filter(pk__in=listed.filter(id__gt=head.done, id__lte=last).order_by().values("row"))
+                some = [row for row in some if row.pk in ids]  # MariaDB finds keys in another case, too: a later row's
                 for row in some:
                     setattr(row, self.name, ids[row.pk])
                 rows.bulk_update(some, [self.name])  # a row that got an ID in the meantime keeps it
                 head.done = last
-                head.save()
+                head.save(using=rows.db)  # a router may name another one
         if rows.exists():  # they came later
             self._fill(model, rows)
         schema_editor.delete_model(records)
@@ -243,11 +257,13 @@ class Stamp(Operation):
         of the rows, in the order of the times."""
         field = model._meta.get_field(self.time)
         name = "firn_%s_%s" % (model._meta.label_lower.replace(".", "_"), self.name)
-        plain = type(field) in (models.DateField, models.DateTimeField)  # without their rules
+        *_, args, options = field.deconstruct()
+        own = options.keys() - {"db_column", "db_default", "default", "primary_key", "unique", "db_index", "auto_now", "auto_now_add"}
+        time = type(field)(*args, **{**{key: options[key] for key in own}, "null": True})
         return type("FirnRecord", (models.Model,), {
             "__module__": __name__, "id": models.BigAutoField(primary_key=True), "seed": models.CharField(max_length=32, null=True),
             "done": models.BigIntegerField(null=True),
-            "time": type(field)(null=True) if plain else field.clone(),
+            "time": time,  # without the rules of its column
             "row": models.ForeignKey(model, models.DO_NOTHING, null=True, related_name="+", db_constraint=False, db_index=False),
             "Meta": type("Meta", (), {"apps": model._meta.apps, "app_label": model._meta.app_label,
                                       "db_table": truncate_name(name, connection.ops.max_name_length())})})

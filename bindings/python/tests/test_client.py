@@ -4,8 +4,10 @@ import datetime
 import inspect
 import os
 import re
+import socket
 import subprocess
 import tempfile
+import threading
 import unittest
 import uuid
 
@@ -123,6 +125,38 @@ class Words(unittest.TestCase):
             self.assertEqual((error.name, error.code, error.cure_name), (name, firn._firn.codes[name][0], "NONE"))
         for name, code in firn_client._CODES.items():
             self.assertEqual(firn._firn.codes[name][0], code)
+
+    def test_wrong_arguments(self):
+        """They are an error at once: no other server and no second attempt would do."""
+        client = firn_client.Client(self.client._shown[0], max_wait=3600)
+        for call in (lambda: client.many("uuid7", "3"), lambda: client.many("uuid7", None), lambda: client.next(object()),
+                     lambda: client.segment("tickets").block(2.0), lambda: client.show(b"x" * 16, "uuid7"), lambda: client.show(1e18, "snowflake")):
+            with self.assertRaises(TypeError):
+                call()
+        with self.assertRaisesRegex(firn_client.RequestError, "not valid Unicode"):
+            client.next("\ud800")
+        self.assertEqual(len(client.many("uuid7", True, TIME=None)), 1)
+
+    def test_a_block_of_another_size(self):
+        """It is the reply of another command."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            client = firn_client.Client("redis://127.0.0.1:%d" % listener.getsockname()[1], timeout=60, connect_timeout=60, max_wait=0)
+
+            def reply():
+                with listener.accept()[0] as one:
+                    one.recv(4096)
+                    one.sendall(b"*4\r\n:1\r\n:3\r\n:1\r\n:3\r\n")
+            for n, right in ((3, True), (5, False)):
+                thread = threading.Thread(target=reply)
+                thread.start()
+                try:
+                    self.assertEqual(client.segment("tickets").block(n), range(1, 4))
+                    self.assertTrue(right)
+                except firn_client.UnreachableError as error:
+                    self.assertFalse(right, error)
+                    self.assertIn("malformed reply", str(error))
+                thread.join()
+                client.close()
 
     def test_without_the_package(self):
         """The file alone has errors of the same shape."""

@@ -218,6 +218,48 @@ assert counts() == [ROWS, 0, 0]
         self.write_fill(', job="orders-2020"')
         self.run_code("migrate()\nassert counts() == [ROWS] * 3")
 
+    def test_zones_routers_and_own_fields(self):
+        """Times that a zone has twice or not at all, a column of a class of the application, a router that names another
+        database, a node of live IDs, and another run at the same time."""
+        self.write("shop/__init__.py", "class Router:\n    db_for_write = lambda self, model, **hints: 'other'\n")
+        self.write("settings.py", SETTINGS % self.database() + """
+USE_TZ, TIME_ZONE, DATABASE_ROUTERS = False, "Europe/Berlin", ["shop.Router"]
+DATABASES["other"] = {**DATABASES["default"], "NAME": "other.db"}
+FIRN["default"]["node"] = 5
+""")
+        self.write("shop/models.py", MODELS.replace("class Order", "class OwnTime(models.DateTimeField):\n    pass\nclass Order").replace(
+            "models.DateTimeField(", "OwnTime(db_column='created_at', ").replace(", tzinfo=datetime.timezone.utc", "") + "    public_id = IdField(null=True)\n")
+        self.run_code("migrate(name='order_public_id')")
+        check = """
+rows, node = Order.objects.using("default"), lambda id: id >> 12 & 1023
+rows.filter(pk=1).update(created_at="2020-03-29 02:30")  # the zone has no such time
+rows.filter(pk=2).update(created_at="2020-10-25 02:30")  # and this one twice
+migrate()
+ids = dict(rows.values_list("pk", "public_id"))
+assert len(set(ids.values())) == ROWS and None not in ids.values()
+assert [firn.show(ids[pk], "snowflake").time.isoformat()[:16] for pk in (1, 3)] == ["2020-03-29T01:30", "2020-01-02T02:00"]
+assert firn.show(ids[2], "snowflake").time.isoformat()[:16] in ("2020-10-25T00:30", "2020-10-25T01:30")
+assert 5 not in map(node, ids.values())
+"""
+        self.write_fill(job="")
+        self.run_code(check)
+        self.write_fill()
+        self.run_code("rows = Order.objects.using('default')\nrows.update(public_id=None)\ncall_command('migrate', 'shop', '0002')" + """
+issued = firn.django.Stamp._issued
+def other_run(self, model, listed, seed):  # which ends the second batch, before a row gets a key of it
+    for ids, last in issued(self, model, listed, seed):
+        if last == 2000:
+            listed.model._base_manager.using("default").filter(id=-1).update(done=last)
+        yield ids, last
+firn.django.Stamp._issued = other_run
+""" + check + """
+assert {node(ids[pk]) for pk in (4, 2400)} & {node(ids[pk]) for pk in range(1010, 1900)} == set()
+assert node(firn.django.generator().next()) == 5
+refused(ValueError, "Stamp(batch=0) would give no row an ID", firn.django.Stamp, "order", "public_id", batch=0)
+""")
+        self.write("shop/migrations/0003_fill.py", self.fill.replace('"public_id"', '"total"'))
+        self.run_code("call_command('migrate', 'shop', '0002')\nrefused(ValueError, 'shop.order.total is not an IdField', migrate)")
+
     def test_a_job_of_uuids(self):
         self.field("UUIDField(null=True, using='events')")
         self.run_code("migrate(name='order_public_id')")
@@ -305,7 +347,7 @@ assert counts() == [ROWS] * 3
 @unittest.skipUnless(os.environ.get("FIRN_TEST_POSTGRES"), "FIRN_TEST_POSTGRES names no PostgreSQL")
 class OnPostgres(OnSqlite):
     test_a_migration_needs_no_store = test_migrate_refuses_a_field_without_fitting_ids = None  # not a matter of the engine
-    test_a_job_of_uuids = None
+    test_a_job_of_uuids = test_zones_routers_and_own_fields = None
 
     def database(self):
         import psycopg2
