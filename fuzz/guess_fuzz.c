@@ -4,6 +4,7 @@
 #include <firn/recognize.h>
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -41,6 +42,12 @@ static void check(const firn_reading *readings, size_t count, int form) {
     }
 }
 
+/* Is something around the ID, which is read only if no form is requested? */
+static bool is_wrapped(const char *text, size_t size) {
+    return (size == 5 + 36 && memcmp(text, "uuid:", 5) == 0) ||
+           (size == 10 + 24 + 2 && memcmp(text, "ObjectId(", 9) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static firn_reading first[FIRN_READINGS_MAX], again[FIRN_READINGS_MAX];
     const char *text = (const char *)data;
@@ -59,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             same +=
                 again[j].scheme == first[i].scheme && firn_id_cmp(&again[j].id, &first[i].id) == 0;
         }
-        assert(same == 1);
+        assert(same == !is_wrapped(text, size));
     }
     if (size > 0) { /* the last byte chooses a form, too */
         int form = data[size - 1] % FIRN_FORM_COUNT;
