@@ -31,7 +31,7 @@ FILE *__wrap_fopen64(const char *path, const char *how) {
                                   : __real_fopen64(is_id && empty_id ? "/dev/null" : path, how);
 }
 
-/* The tests' store, a memory store behind methods that fail, counts as one with firn's law; with
+/* The tests' store, a memory store with methods that fail, counts as one with firn's law; with
  * `of_program` it counts as a program's. */
 static bool of_program;
 bool __real_firn__store_has_law(const firn_store *store);
