@@ -277,9 +277,10 @@ int firn__claim_spare(firn_gen *gen, firn_store *store, int64_t latest, uint64_t
     return found || failed != FIRN_OK
                ? failed
                : firn__fail(error, FIRN_EBUSY,
-                            "no node of %.60s is free for the reserve of this "
-                            "machine: use a layout with more node bits",
-                            gen->ns);
+                            "no node of %.60s is free for the reserve of this machine: %s", gen->ns,
+                            gen->splits ? "give the reserve of another machine back, or use a new "
+                                          "namespace with a wider reserve_claim"
+                                        : "use a layout with more node bits");
 }
 
 /* ---- one claim ------------------------------------------------------------------------------- */
