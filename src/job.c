@@ -323,7 +323,7 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
 
 /* Refuses keys of live issue, which have no meaning for a job. */
 static int check_keys(const firn_gen *gen, firn_error *error) {
-    static const char own[] = "ns node reach epoch bits digits unsigned";
+    static const char own[] = "ns node reach reserve_claim epoch bits digits unsigned";
     const firn__keys *keys = &gen->keys;
     const char *other = NULL;
 #define NUMBER(name, initial, least, most, text)                                                   \

@@ -367,6 +367,11 @@ matches "or free" 'generators of split claim every node outside of reserve_claim
 {
     matches "history has separate ticks" '[0-9]+' new snowflake $split time=2020-01-01 --store "$db" "$unsafe"
     same "which have no nodes" "" "$("$FIRN" nodes --store "$db" "$unsafe" | grep 'split ticks.*reserve_claim=')"
+    echo made >"$TMPDIR/made.csv" && echo 2020-01-02 >>"$TMPDIR/made.csv"
+    refuses "a job must set them too" 2 "set reserve_claim=900..1023 reach=1h" \
+        stamp "$TMPDIR/made.csv" --scheme snowflake --time made --job split ns=split reach=1h --store "$db" "$unsafe"
+    id=$("$FIRN" stamp "$TMPDIR/made.csv" --scheme snowflake --time made --job splits $split --store "$db" "$unsafe" -q | sed -n 's/,2020.*//p')
+    check "and takes none of them" [ $((${id:--1} >> 12 & 1023)) -lt 900 ]
     matches "a node of reserves may be given" '[0-9]+' new snowflake $split node=950 --store "$db" "$unsafe"
     cp "${db#sqlite:}" "$TMPDIR/split.db"
     usual=$db db=sqlite:$TMPDIR/split.db

@@ -677,9 +677,10 @@ FIRN_API void firn_block_close(firn_block *block);
 typedef struct firn_job firn_job;
 /* The settings of a job. Set `size` and `scheme`; a zero elsewhere is the default. */
 typedef struct firn_job_config {
-    size_t size;         /* sizeof(firn_job_config) */
-    const char *scheme;  /* a name, or a layout */
-    const char *keys;    /* fields with a fixed value, and ns node epoch bits digits unsigned */
+    size_t size;        /* sizeof(firn_job_config) */
+    const char *scheme; /* a name, or a layout */
+    /* Fields with a fixed value, and ns node reach reserve_claim epoch bits digits unsigned. */
+    const char *keys;
     firn_store *store;   /* used while opening only; NULL: none */
     const char *name;    /* of the job, 1..63 bytes; required with a store */
     uint64_t digest;     /* of the input: a name belongs to one digest */

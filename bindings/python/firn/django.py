@@ -294,7 +294,8 @@ class Stamp(Operation):
         field = model._meta.get_field(self.name)
         given = _options(field.using, field.holds)
         layout = firn.scheme(given.get("scheme", "snowflake"), **{key: given.get(key) for key in ("epoch", "bits", "digits")}).layout
-        own = {"scheme", "store", "output", "module_dir", "unsafe", "ns", "reach", "epoch", "bits", "digits", "unsigned"}
+        own = {"scheme", "store", "output", "module_dir", "unsafe", "ns", "reach", "reserve_claim", "epoch", "bits", "digits",
+               "unsigned"}
         own |= {part.partition(":")[0] for part in layout.split()} - {"node"}
         options = {**{key: given[key] for key in own & given.keys()}, "name": self.job, "digest": int(seed[:16], 16),
                    "disorder": datetime.timedelta(hours=2)}  # in order, except an hour that a zone leaves out
