@@ -90,6 +90,13 @@ static int etcd_write(void *self, const firn_records *seen, firn_records *next, 
 /* Called for each key of a range. */
 typedef int take_pair(void *context, const bytes *name, const char *text, firn_error *error);
 
+/* The first name after all names with this prefix, whose last byte is / or 0. */
+static bytes after(const bytes *name) {
+    bytes out = *name;
+    out.text[out.length - 1]++;
+    return out;
+}
+
 static int take_page(const etcd_store *store, json_t *answer, bytes *next, take_pair *take,
                      void *context, firn_error *error) {
     json_t *pairs = json_object_get(answer, "kvs"), *pair;
@@ -146,58 +153,97 @@ static int walk(etcd_store *store, bytes first, const bytes *end, int64_t *revis
                        store->link.url.shown);
 }
 
-/* A listing in progress, at one revision. */
+/* A listing in progress. */
 typedef struct listing {
     etcd_store *store;
-    int64_t revision;
-    const char *ns; /* the namespace that is shown, */
-    char layout[FIRN_LAYOUT_SIZE];
-    int64_t floor;
-    bool whole; /* also without a key */
+    json_t *layouts; /* by namespace, sorted */
+    json_t *floors;  /* by namespace */
+    void *argument;  /* the first of the layouts that was not shown; NULL: none */
+    bool whole;      /* shows namespaces without a key */
+    size_t skip;     /* the bytes before the name of a namespace */
     firn_visit *visit;
     void *context;
 } listing;
 
-static int take_mark(void *context, const bytes *name, const char *text, firn_error *error) {
+static int take_layout(void *context, const bytes *name, const char *text, firn_error *error) {
     listing *list = context;
-    const char *key = name->text + strlen(name->text) + 1; /* after the zero byte */
-    char note[FIRN_NOTE_SIZE];
-    firn_holding holding = {list->ns, list->layout, key, note, {0, 0}, list->floor};
-    list->whole = false; /* the namespace has a key */
-    return key <= name->text + name->length && etcd_read_mark(&holding.mark, note, text)
-               ? list->visit(list->context, &holding)
-               : etcd_damaged(list->store, FIRN_ESTORE, error);
+    char layout[FIRN_LAYOUT_SIZE];
+    int64_t floor, losses;
+    if (!etcd_read_namespace(layout, &floor, &losses, text)) {
+        return etcd_damaged(list->store, FIRN_ESTORE, error);
+    }
+    /* Names are bytes, UTF-8 or not. */
+    return json_object_set_new_nocheck(list->layouts, name->text + list->skip,
+                                       json_string_nocheck(layout)) == 0 &&
+                   json_object_set_new_nocheck(list->floors, name->text + list->skip,
+                                               json_integer(floor)) == 0
+               ? FIRN_OK
+               : module_no_memory(error);
 }
 
-static int take_namespace(void *context, const bytes *name, const char *text, firn_error *error) {
-    listing *list = context, one = *list;
-    int64_t losses;
-    bytes first, end;
-    const size_t skip = strlen(one.store->prefix) + strlen("namespace/");
-    if (name->length <= skip || !etcd_read_namespace(one.layout, &one.floor, &losses, text)) {
-        return etcd_damaged(one.store, FIRN_ESTORE, error);
+/* Shows the namespaces before `ns` (NULL: all that are left), which have no key, and passes
+ * `ns`. */
+static int show_empty(listing *list, const char *ns) {
+    int code = FIRN_OK;
+    while (code == FIRN_OK && list->argument != NULL) {
+        const char *name = json_object_iter_key(list->argument);
+        const int order = ns != NULL ? strcmp(name, ns) : -1;
+        const firn_holding holding = {
+            name,   json_string_value(json_object_iter_value(list->argument)), "", "",
+            {0, 0}, json_integer_value(json_object_get(list->floors, name))};
+        if (order > 0) {
+            break;
+        }
+        list->argument = json_object_iter_next(list->layouts, list->argument);
+        if (order < 0 && list->whole) {
+            code = list->visit(list->context, &holding);
+        }
     }
-    one.ns = name->text + skip;
-    etcd_name_mark(&first, one.store, one.ns, "");
-    end = first;
-    end.text[end.length - 1]++; /* the zero byte: after all keys of this namespace */
-    const firn_holding empty = {one.ns, one.layout, "", "", {0, 0}, one.floor};
-    int code = walk(one.store, first, &end, &list->revision, take_mark, &one, error);
-    return code == FIRN_OK && one.whole ? one.visit(one.context, &empty) : code;
+    return code;
+}
+
+static int take_mark(void *context, const bytes *name, const char *text, firn_error *error) {
+    listing *list = context;
+    const char *ns = name->text + list->skip, *key = ns + strlen(ns) + 1;
+    const char *layout = json_string_value(json_object_get(list->layouts, ns));
+    char note[FIRN_NOTE_SIZE];
+    firn_holding holding = {ns,   layout, key,
+                            note, {0, 0}, json_integer_value(json_object_get(list->floors, ns))};
+    if (layout == NULL || key > name->text + name->length ||
+        !etcd_read_mark(&holding.mark, note, text)) {
+        return etcd_damaged(list->store, FIRN_ESTORE, error);
+    }
+    int code = show_empty(list, ns);
+    return code == FIRN_OK ? list->visit(list->context, &holding) : code;
 }
 
 static int etcd_list(void *self, const char *ns, firn_visit *visit, void *context,
                      firn_error *error) {
-    listing list = {.store = self, .whole = ns == NULL, .visit = visit, .context = context};
+    etcd_store *store = self;
     bytes first, end;
-    etcd_name_namespace(&first, self, ns != NULL ? ns : "");
+    int64_t revision = 0;
+    listing list = {store, json_object(), json_object(), NULL, ns == NULL, 0, visit, context};
+    etcd_name_namespace(&first, store, ns != NULL ? ns : "");
+    list.skip = first.length - (ns != NULL ? strlen(ns) : 0);
     end = first;
     if (ns != NULL) { /* only that name: the next byte is zero */
         end.length++;
-    } else { /* all names with this prefix, which ends with / */
-        end.text[end.length - 1]++;
+    } else {
+        end = after(&first);
     }
-    return walk(self, first, &end, &list.revision, take_namespace, &list, error);
+    int code = walk(store, first, &end, &revision, take_layout, &list, error);
+    etcd_name_mark(&first, store, ns != NULL ? ns : "", "");
+    first.length -= ns == NULL; /* all: without the zero byte */
+    list.skip = strlen(store->prefix) + strlen("mark/");
+    end = after(&first);
+    if (code == FIRN_OK) {
+        list.argument = json_object_iter(list.layouts);
+        code = walk(store, first, &end, &revision, take_mark, &list, error);
+    }
+    code = code == FIRN_OK ? show_empty(&list, NULL) : code;
+    json_decref(list.layouts);
+    json_decref(list.floors);
+    return code;
 }
 
 /* ---- now ------------------------------------------------------------------------------------- */

@@ -110,7 +110,9 @@ int sql_raise(void *self, const firn_records *seen, firn_records *next, const fi
     }
     if (code == FIRN_OK) {
         code = PQntuples(row) == 1 ? FIRN_OK : FIRN_WRITE_CHANGED;
-        next->mark.high = postgres_number_at(row, 0, 0); /* without a row, nobody reads it */
+    }
+    if (code == FIRN_OK) {
+        next->mark.high = postgres_number_at(row, 0, 0);
     }
     PQclear(row);
     return code;

@@ -101,6 +101,10 @@ struct used {
     int64_t high;
 };
 
+/* Nodes of reserves, of the reserve of this machine, which has them already, or those that no reserve
+ * may claim. Without reserve_claim= the first and the last are the same nodes. */
+enum whose { OF_RESERVES, OF_THIS_RESERVE, OF_OTHERS };
+
 /* The nodes of the namespace that have been used, as far as they match the pinned fields and may be
  * claimed. */
 typedef struct listing {
@@ -109,9 +113,7 @@ typedef struct listing {
     size_t count, size;
     bool history; /* the common history node is among them */
     bool read;
-    bool reserve; /* these are nodes that reserves may claim, */
-    bool own;     /* and the reserve of this machine has them already */
-    bool others;  /* these are nodes that no reserve may claim */
+    enum whose whose;
     firn_error *error;
 } listing;
 
@@ -126,7 +128,7 @@ static int see_holding(void *context, const firn_holding *holding) {
     if (!firn__value_parse(&node, holding->key) || list->count == LISTED_MAX) {
         return FIRN_OK; /* no node, or too many to check */
     }
-    if (!firn__claimable_by(gen, node.low, list->reserve)) {
+    if (!firn__claimable_by(gen, node.low, list->whose != OF_OTHERS)) {
         return FIRN_OK;
     }
     list->history = list->history || holding->mark.high == gen->mark_end + 1;
@@ -176,8 +178,9 @@ static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64
 static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *failed,
                      firn_error *error) {
     uint64_t first, last, number;
-    uint64_t keep = list->history || (gen->splits && list->reserve) ? 0 : 1;
-    if (!firn__claimable_numbers(gen, list->reserve, &first, &last) ||
+    const bool reserve = list->whose != OF_OTHERS;
+    uint64_t keep = list->history || (gen->splits && reserve) ? 0 : 1;
+    if (!firn__claimable_numbers(gen, reserve, &first, &last) ||
         firn__shared_refuses(gen, UINT64_MAX)) {
         return false;
     }
@@ -207,18 +210,18 @@ static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *fa
 static int list_nodes(firn_gen *gen, listing *list, int64_t latest, firn_error *error) {
     int64_t soonest = INT64_MAX;
     int code = FIRN_OK;
-    if (gen->machine != NULL && !list->others) {
-        list->reserve = true;
+    if (list->whose == OF_RESERVES) {
         code = firn_store_list(gen->store, gen->machine->ns, see_holding, list, error);
         for (size_t i = 0; code == FIRN_OK && i < list->count; i++) {
             soonest = list->used[i].high < soonest ? list->used[i].high : soonest;
         }
-        list->own = soonest <= latest;
-        if (code != FIRN_OK || list->own) {
+        if (code != FIRN_OK || soonest <= latest) {
+            list->whose = OF_THIS_RESERVE;
             return code;
         }
         list->count = 0;
-        list->reserve = !gen->splits || firn__machine_has_room(gen->machine);
+        list->whose =
+            gen->splits && !firn__machine_has_room(gen->machine) ? OF_OTHERS : OF_RESERVES;
     }
     code = firn_store_list(gen->store, gen->ns, see_holding, list, error);
     if (code != FIRN_OK && soonest < INT64_MAX) { /* the store is away */
@@ -250,25 +253,25 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
         return false;
     }
     return pick_used(gen, list, latest, node, failed, error) ||
-           (*failed == FIRN_OK && !(gen->splits && list->own) &&
+           (*failed == FIRN_OK && !(gen->splits && list->whose == OF_THIS_RESERVE) &&
             pick_new(gen, list, node, failed, error));
 }
 
 /* No node of reserves is free, or none before a long guard: lists the other nodes instead. */
 static bool goes_on(listing *list, firn_mark *held) {
-    if (!list->gen->splits || !list->reserve) {
+    if (!list->gen->splits || list->whose == OF_OTHERS) {
         return false;
     }
     *held = (firn_mark){0, 0}; /* the long guard is not theirs */
     list->count = 0;
-    list->read = list->reserve = list->own = false;
-    list->others = true;
+    list->read = false;
+    list->whose = OF_OTHERS;
     return true;
 }
 
 int firn__claim_spare(firn_gen *gen, firn_store *store, int64_t latest, uint64_t *node,
                       firn_error *error) {
-    listing list = {.gen = gen, .error = error, .reserve = true};
+    listing list = {.gen = gen, .error = error, .whose = OF_RESERVES};
     int failed = firn_store_list(store, gen->ns, see_holding, &list, error);
     const bool found =
         failed == FIRN_OK && (pick_used(gen, &list, latest, node, &failed, error) ||
@@ -449,7 +452,9 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, bool floor, uint64_t 
 /* Claims a node into `out`. FIRN_EBUSY: none is free. */
 static int claim(firn_gen *gen, uint32_t k, const claim_bounds *bounds, firn__window *out,
                  firn_error *error) {
-    listing list = {.gen = gen, .error = error};
+    listing list = {.gen = gen,
+                    .error = error,
+                    .whose = gen->machine != NULL && !gen->fixed ? OF_RESERVES : OF_OTHERS};
     firn_mark held = {0, 0};
     uint64_t node;
     int64_t latest = firn__slots_of(gen, later_tick(gen, bounds->tick) + 1) - 1;

@@ -117,6 +117,12 @@ int firn__claimable_split(firn_gen *gen, firn_error *error) {
     if (said == NULL) {
         return FIRN_OK;
     }
+    if (!firn__reserves(gen)) {
+        return firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
+                              FIRN__VALUE("reserve_claim") " applies to nodes, and %s reserves "
+                                                           "none: leave it out",
+                              gen->scheme.name);
+    }
     if (!firn__claims_read(&gen->reserves, &rest) || *rest != '\0') {
         return firn__fail(
             error, FIRN_EUSAGE,

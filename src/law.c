@@ -235,8 +235,7 @@ int64_t firn__law_later(const firn_request *request) {
     return (int64_t)((ticks < most ? ticks : most) << request->guard_shift);
 }
 
-/* Where the key begins after a loss; 0: there was none. */
-static int64_t begin_of(int64_t floor, const firn_request *request) {
+int64_t firn__law_begin(int64_t floor, const firn_request *request) {
     return floor > 0 ? slot_sum(floor, firn__law_later(request)) : 0;
 }
 
@@ -309,7 +308,7 @@ int firn__law_reserve(firn__verdict *out, const firn__store_record *kept,
         out->floor = floor_of(kept, request);
     }
     out->renew = doubted ? request->guard > 0 : !kept->known;
-    const int64_t begin = begin_of(out->floor, request);
+    const int64_t begin = firn__law_begin(out->floor, request);
     out->raise = raise_of(kept, begin, memory, request);
     if (back) { /* with this verdict it is forgotten */
         out->raise.min = 0;

@@ -75,6 +75,8 @@ int64_t firn__law_guard(const firn_request *request, int64_t now_ms);
  * it may end: 0, and for a node of reserves (confined.h) the difference of the reaches. Slots without
  * a time have no guard: 0. Without the length of a tick, none is granted after a loss. */
 int64_t firn__law_later(const firn_request *request);
+/* Where the key of the request begins if its namespace has this floor; 0: no floor. */
+int64_t firn__law_begin(int64_t floor, const firn_request *request);
 
 /* back    = the engine or the handle's memory shows that the store lost reservations
  * doubted = back, or the record is not current, or there is no record and the store is not complete
@@ -85,7 +87,7 @@ int64_t firn__law_later(const firn_request *request);
  *   doubted, guard 0:   FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
  *   doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted; if it is
  *                       not known, max(floor, guard + guard_more) from guard_known_ms on
- *   begin = floor, or floor + firn__law_later() of a floor above 0
+ *   begin = firn__law_begin(floor): floor + firn__law_later(), or 0
  *   first = max(high, earliest, begin)
  *   first > latest:     FIRN_EBUSY, and `held` is the mark, or {begin, 0} if that is above it: no
  *                       window ends there. Doubted, guard 0: `held` has 0 in place of the

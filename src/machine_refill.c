@@ -586,8 +586,7 @@ static int64_t reserve_begin(const firn_gen *gen, int64_t floor) {
                                   .guard_tick_ns = gen->scheme.tick_ns,
                                   .guard_shift = gen->s};
     snprintf(key, sizeof key, "%" PRIu64, gen->reserves.first);
-    const int64_t later = firn__law_later(&request), room = FIRN_SLOT_MAX - floor;
-    return floor + (later < room ? later : room);
+    return firn__law_begin(floor, &request);
 }
 
 /* The store forgot a loss that it knew, or counts one more. A right that was granted before a loss

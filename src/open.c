@@ -116,16 +116,10 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
     }
     if (code == FIRN_OK) {
         firn__identity_settle(gen);
-        code = firn__reserves(gen) ? firn__claimable_split(gen, error) : FIRN_OK;
+        code = firn__claimable_split(gen, error);
     }
     if (code == FIRN_OK) {
         code = firn__policy_bounds(gen, error);
-    }
-    if (code == FIRN_OK && keys->reserve_claim != NULL && !firn__reserves(gen)) {
-        code = firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,
-                              FIRN__VALUE("reserve_claim") " applies to nodes, and %s reserves "
-                                                           "none: leave it out",
-                              gen->scheme.name);
     }
     if (code == FIRN_OK && keys->reach_ != FIRN__REACH_15S && !firn__reserves(gen)) {
         code = firn_error_set(error, FIRN_EUSAGE, FIRN_CURE_LEAVE_OUT,

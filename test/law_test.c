@@ -456,6 +456,21 @@ static void an_absent_namespace_gets_the_longest_guard(void **state) {
 /* ---- nodes of reserves ----------------------------------------------------------------------- */
 
 #define SPLIT "x reserve_claim=8..9 reach=1h"
+
+/* Of the present: the guard is the slot 1000. */
+static firn_request split_request(const char *key, int64_t count, int64_t earliest,
+                                  int64_t latest) {
+    return (firn_request){.ns = "ns",
+                          .layout = SPLIT,
+                          .key = key,
+                          .count = count,
+                          .earliest = earliest,
+                          .latest = latest,
+                          .grant = 7,
+                          .guard = 1000,
+                          .guard_tick_ns = 1000000,
+                          .guard_shift = 2};
+}
 /* Ticks of 1 ms, four slots each: one more tick is for rounding. */
 #define LATER (INT64_C(3600001) * 4)
 
@@ -525,16 +540,7 @@ static void after_a_loss_nodes_of_reserves_wait_longer(void **state) {
     for (size_t i = 0; i < LENGTH(tries); i++) {
         firn__store_record kept = {
             .known = true, .current = !tries[i].doubted, .layout = SPLIT, .floor = tries[i].floor};
-        const firn_request request = {.ns = "ns",
-                                      .layout = SPLIT,
-                                      .key = tries[i].key,
-                                      .count = 10,
-                                      .earliest = 50,
-                                      .latest = 60,
-                                      .grant = 7,
-                                      .guard = 1000,
-                                      .guard_tick_ns = 1000000,
-                                      .guard_shift = 2};
+        const firn_request request = split_request(tries[i].key, 10, 50, 60);
         firn__verdict verdict;
         firn_mark held = {0, 0};
         int code = firn__law_reserve(&verdict, &kept, &nothing, &request, "store", &held, NULL);
@@ -557,16 +563,7 @@ static void only_nodes_of_reserves_have_the_long_reach(void **state) {
     for (size_t i = 0; i < LENGTH(keys); i++) {
         const int64_t most = 1000 + (i == 1 ? LATER : 0); /* of its last slot, and one */
         for (int64_t end = most - 1; end <= most + 1; end++) {
-            const firn_request request = {.ns = "ns",
-                                          .layout = SPLIT,
-                                          .key = keys[i],
-                                          .count = end - 90,
-                                          .earliest = 90,
-                                          .latest = 95,
-                                          .grant = 7,
-                                          .guard = 1000,
-                                          .guard_tick_ns = 1000000,
-                                          .guard_shift = 2};
+            const firn_request request = split_request(keys[i], end - 90, 90, 95);
             firn__verdict verdict;
             firn_mark held = {0, 0};
             assert_int_equal(
@@ -576,13 +573,8 @@ static void only_nodes_of_reserves_have_the_long_reach(void **state) {
     }
     /* Without the length of a tick nobody knows where they begin after a loss. */
     const firn__store_record lost = {.known = true, .current = true, .layout = SPLIT, .floor = 1};
-    const firn_request request = {.ns = "ns",
-                                  .layout = SPLIT,
-                                  .key = "8",
-                                  .count = 1,
-                                  .latest = FIRN_SLOT_MAX - 1,
-                                  .grant = 7,
-                                  .guard = 1000};
+    firn_request request = split_request("8", 1, 0, FIRN_SLOT_MAX - 1);
+    request.guard_tick_ns = 0;
     firn__verdict verdict;
     firn_mark held = {0, 0};
     assert_int_equal(firn__law_reserve(&verdict, &kept, &nothing, &request, "store", &held, NULL),

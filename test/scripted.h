@@ -463,6 +463,20 @@ static inline int step(void *self, firn_verb verb, int which, const char *layout
     return firn_store_driver.end != NULL ? firn_store_driver.end(self, code) : code;
 }
 
+/* Writes over the key a note that is longer than the store keeps. */
+__attribute__((unused)) static void write_long_note(void *self) {
+    char note[2 * FIRN_NOTE_SIZE];
+    firn_records seen = step_names, next;
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    next = seen;
+    memset(note, 'n', sizeof note - 1);
+    note[sizeof note - 1] = '\0';
+    next.note = note;
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+        FIRN_OK);
+}
+
 /* ---- URLs ------------------------------------------------------------------------------------ */
 
 typedef struct url_case {

@@ -565,7 +565,7 @@ static void assert_pair(int i, const char *text) {
 }
 
 static void records_of_each_step(void **state) {
-    char text[200], note[2 * FIRN_NOTE_SIZE];
+    char text[200];
     etcd_store *self = steps_begin();
     const int mark = MARK_PAIRS + 3; /* the second key of the second namespace */
     (void)state;
@@ -621,14 +621,7 @@ static void records_of_each_step(void **state) {
         *compared = before;
     }
     /* a note is cut */
-    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
-    next = seen;
-    memset(note, 'n', sizeof note - 1);
-    note[sizeof note - 1] = '\0';
-    next.note = note;
-    assert_int_equal(
-        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
-        FIRN_OK);
+    write_long_note(self);
     assert_int_equal(strlen(live.pairs[mark].text), strlen("34 0 ") + FIRN_NOTE_SIZE - 1);
     /* an answer without a head; no answer */
     assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);

@@ -528,7 +528,7 @@ static void assert_node(const char *path, const char *data, int version) {
 }
 
 static void records_of_each_step(void **state) {
-    char text[80], note[2 * FIRN_NOTE_SIZE];
+    char text[80];
     zookeeper_store *self = steps_begin();
     (void)state;
     assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, UINT64_MAX}),
@@ -579,13 +579,7 @@ static void records_of_each_step(void **state) {
     firn_records seen = step_names, next;
     assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
     assert_true(seen.fresh && seen.known && seen.ns_known && seen.key_known && seen.floor == 4);
-    next = seen;
-    memset(note, 'n', sizeof note - 1);
-    note[sizeof note - 1] = '\0';
-    next.note = note;
-    assert_int_equal(
-        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
-        FIRN_OK);
+    write_long_note(self);
     assert_int_equal(find(&live, paths[2])->length, strlen("1 33 0\n") + FIRN_NOTE_SIZE - 1);
     /* an answer of an older history, except for a loss that is being counted */
     assert_int_equal(firn_store_driver.read(self, &seen, false, NULL), FIRN_OK);

@@ -733,22 +733,17 @@ static void a_mark_below_the_reserve_is_a_loss(void **state) {
     refused_until_it_is_advanced(segment, shared);
 }
 
-/* The original gave back what the copy has. */
-static void a_copy_sees_no_loss_in_a_give_back(void **state) {
-    char copy[400], keys[900];
-    firn_store *shared;
+/* Opens the segment again, with a copy of its file. */
+static firn_segment *cloned(const char *copy, firn_store *shared) {
+    char keys[900];
     firn_segment *clone = NULL;
-    (void)state;
-    firn_segment *segment = on_a_real_store(&shared);
-    copy_file(copy, "copy.db");
-    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
     snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s", copy);
     assert_int_equal(firn_segment_open(&clone, "orders", keys, shared, &world.hands, NULL),
                      FIRN_OK);
-    gets(clone);
-    drain(segment, 3000);
-    drain(clone, 3000);
-    nothing_twice();
+    return clone;
+}
+
+static void both_end(firn_segment *clone, firn_segment *segment, firn_store *shared) {
     forget_witness(clone);
     forget_witness(segment);
     ended(clone);
@@ -756,11 +751,26 @@ static void a_copy_sees_no_loss_in_a_give_back(void **state) {
     firn_store_close(shared);
 }
 
+/* The original gave back what the copy has. */
+static void a_copy_sees_no_loss_in_a_give_back(void **state) {
+    char copy[400];
+    firn_store *shared;
+    (void)state;
+    firn_segment *segment = on_a_real_store(&shared);
+    copy_file(copy, "copy.db");
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    firn_segment *clone = cloned(copy, shared);
+    gets(clone);
+    drain(segment, 3000);
+    drain(clone, 3000);
+    nothing_twice();
+    both_end(clone, segment, shared);
+}
+
 /* The same of a copy that has nothing left: its last refill is where the store is after that. */
 static void an_empty_copy_sees_no_loss_in_a_give_back(void **state) {
-    char copy[400], keys[900];
+    char copy[400];
     firn_store *shared;
-    firn_segment *clone = NULL;
     int64_t first;
     (void)state;
     firn_segment *segment = on_a_real_store(&shared);
@@ -771,18 +781,12 @@ static void an_empty_copy_sees_no_loss_in_a_give_back(void **state) {
     copy_file(copy, "copy.db");
     assert_int_equal(firn_segment_block(segment, 1, &first, NULL), FIRN_OK);
     assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
-    snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s", copy);
-    assert_int_equal(firn_segment_open(&clone, "orders", keys, shared, &world.hands, NULL),
-                     FIRN_OK);
+    firn_segment *clone = cloned(copy, shared);
     gets(clone);
     drain(segment, 3000);
     gets(segment);
     nothing_twice();
-    forget_witness(clone);
-    forget_witness(segment);
-    ended(clone);
-    ended(segment);
-    firn_store_close(shared);
+    both_end(clone, segment, shared);
 }
 
 /* Each process has a handle, which remembers what it reserved. */

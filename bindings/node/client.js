@@ -231,7 +231,7 @@ class Generator {
   next () { return this.#client.next(this.#name, this.#fields) }
   many (n) { return this.#client.many(this.#name, n, this.#fields) }
   at (time, n = 1) { return this.#client.at(this.#name, time, n, this.#fields) }
-  ids ({ maxAge = this.#maxAge } = {}) { return new Ids(this.#client, this.#name, maxAge, this.#most, this.#fields) }
+  ids ({ maxAge = this.#maxAge } = {}) { return new Ids(n => this.many(n), maxAge, this.#most) }
   [Symbol.asyncIterator] () { return this.ids() }
   async close () {}
 }
@@ -274,14 +274,12 @@ for (const made of [Generator, Segment]) {
 
 // An endless asynchronous iterator of Generator.ids().
 class Ids {
-  #client; #name; #maxAge; #most; #fields; #block = []; #taken = 0; #asked = 0; #refilling
+  #many; #maxAge; #most; #block = []; #taken = 0; #asked = 0; #refilling
 
-  constructor (client, name, maxAge, most, fields) {
-    this.#client = client
-    this.#name = name
+  constructor (many, maxAge, most) {
+    this.#many = many
     this.#maxAge = maxAge
     this.#most = most
-    this.#fields = fields
   }
 
   [Symbol.asyncIterator] () {
@@ -313,7 +311,7 @@ class Ids {
   async #refill () {
     const size = this.#taken < this.#block.length ? Math.max(this.#taken, 1) : Math.max(this.#block.length * 2, 1)
     const asked = performance.now() // an ID is issued after this
-    this.#block = await this.#client.many(this.#name, Math.min(size, this.#most), this.#fields)
+    this.#block = await this.#many(Math.min(size, this.#most))
     this.#asked = asked
     this.#taken = 0
   }
