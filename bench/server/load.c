@@ -29,7 +29,7 @@ enum {
     WINDOWS_MAX = 1000,
     READ_SIZE = 1 << 18, /* bytes at a time, behind the rest of the last ones */
     EVENTS = 256,
-    PATIENCE_S = 10, /* for the last replies */
+    PATIENCE_S = 60, /* for the last replies */
 };
 #define SECOND_NS 1000000000LL
 #define WINDOW_NS (SECOND_NS / 4) /* the median of such windows is printed */

@@ -25,6 +25,7 @@ KILLS = 30 if LONG else 5
 OUTAGE_S = 60 if LONG else 15
 CONNECTIONS = 100_000 if not SANITIZED else 10_000
 WAIT_MS = 1000
+PATIENT = {"wait": f"{serving.PATIENCE_S * 1000}ms"}  # where the store is slow, not gone
 HUNG_S = 8  # an answer later than that hangs; wait is far below
 SECTIONS = """
 [generator wide]
@@ -116,7 +117,7 @@ def count_keys(server, last, backwards):
 
 
 def killed_under_load():
-    server = serve("killed", auto_create="on")
+    server = serve("killed", auto_create="on", **PATIENT)
     asked = {"integers": ("INCR", "counted"), "snowflakes": ("FIRN.NEW", "ids"), "wide": ("FIRN.NEW", "wide")}
     highest, last, backwards, errors, firsts = 0, {}, [], [], []
     for _ in range(KILLS):
@@ -384,7 +385,7 @@ def goes_back(kind, folder, url):
 
 def two_servers(sentence, url):
     name = sentence.split()[-1]
-    pair = [started(serve(f"{name}{number}", store=url)) for number in (1, 2)]
+    pair = [started(serve(f"{name}{number}", store=url, **PATIENT)) for number in (1, 2)]
     asked = {"integers": ("INCR", "counted"), "snowflakes": ("FIRN.NEW", "ids"), "wide": ("FIRN.NEW", "wide")}
     loads = [Load(server, f"{name}.{what}", *words, seconds=1, rate=50_000) for server in pair for what, words in asked.items()]
     tap.same(f"{sentence}: each goes up", [""] * len(loads), [load.wait() for load in loads])
