@@ -368,7 +368,7 @@ int sql_page(void *self, sql_listing *list, firn_error *error) {
 
 static int store_now(void *self, firn_time *now, firn_error *error) {
     mysql_store *store = self;
-    mysql_reply reply = {NULL, 0, 0};
+    mysql_reply reply = {.rows = NULL};
     int code = module_ready(store, error);
     if (code == FIRN_OK) {
         code = maria_read(store, &reply, error,
