@@ -68,6 +68,9 @@ zookeeper_call *zk_call(int holders) {
 }
 
 void zk_leave(zookeeper_call *call) {
+    if (call == NULL) {
+        return;
+    }
     pthread_mutex_lock(&call->lock);
     bool last = --call->holders == 0;
     pthread_mutex_unlock(&call->lock);
@@ -200,10 +203,8 @@ void zk_hang_up(void *self, bool forked) {
         zookeeper_close(store->handle); /* up to 1.5 s if the server does not answer */
         store->handle = NULL;
     }
-    if (store->session != NULL) {
-        zk_leave(store->session);
-        store->session = NULL;
-    }
+    zk_leave(store->session);
+    store->session = NULL;
 }
 
 static int failed_to_connect(zookeeper_store *store, int answer, firn_error *error) {
