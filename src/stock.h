@@ -14,7 +14,7 @@
 typedef struct firn__stock_record {
     bool twice;         /* a request of a refill in hand was sent more than once */
     firn_mark mark;     /* the next integer, and the grant of the last process that took some */
-    int64_t ceiling;    /* end of the present block */
+    int64_t ceiling;    /* end of the present block; after an older copy: the next begins later */
     int64_t first, end; /* the block after that; equal: none */
     uint64_t grant;     /* of the last refill; 0: none, or it was given back */
     uint64_t here;      /* digest of the machine, the file and the boot that wrote it */

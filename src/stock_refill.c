@@ -213,11 +213,13 @@ static bool put_block(firn__stock_record *record, const stock_block *block,
     return true;
 }
 
-/* The mark of another machine's file may be of another store. */
+/* The mark of another machine's file may be of another store. Below that of an older copy a block is
+ * no loss: the machine may have given back since. So the next block begins at the mark or later. */
 static void drop_doubtful(const firn__stock *stock, firn__stock_record *record,
                           firn__stock_doubt doubt) {
     firn__stock_empty(stock, record);
     record->mark.high = doubt == FIRN__STOCK_UNSURE ? 0 : record->mark.high;
+    record->ceiling = doubt == FIRN__STOCK_OLDER ? record->mark.high : 0;
 }
 
 /* The block begins below what this machine had from the store: the store lost reservations after it
@@ -248,7 +250,7 @@ static int keep_block(firn__stock *stock, const stock_block *block, uint64_t bef
     }
     const bool changed = record.grant != before;
     const int64_t end = last_refill(&record).high;
-    if (doubt != FIRN__STOCK_UNSURE && !changed &&
+    if (doubt == FIRN__STOCK_SURE && !changed &&
         (block->first < record.mark.high || block->first < end)) {
         return refuse_lower(stock, &seen, &record, block, error);
     }
@@ -268,8 +270,8 @@ static int keep_block(firn__stock *stock, const stock_block *block, uint64_t bef
 }
 
 /* The digest of the store is from before the request: a loss that comes between shows. */
-static int fetch_block(firn__stock *stock, const firn__stock_wish *wish, int64_t count,
-                       stock_block *block, firn_error *error) {
+static int fetch_block(firn__stock *stock, const firn__stock_wish *wish, int64_t floor,
+                       int64_t count, stock_block *block, firn_error *error) {
     firn_request request = stock->names;
     firn_records seen;
     firn__attempts sending = {.tries = FIRN__SENDINGS};
@@ -280,7 +282,7 @@ static int fetch_block(firn__stock *stock, const firn__stock_wish *wish, int64_t
     /* The file remembers the last refill. Another process may have given it back since. */
     firn__store_forget(stock->file.shared, request.ns, request.key);
     request.count = count > wish->least ? count : wish->least;
-    request.earliest = wish->earliest;
+    request.earliest = wish->earliest > floor ? wish->earliest : floor;
     code = firn__segment_ask(stock->file.shared, stock->clock, &request, wish->stop, wish->least,
                              &block->first, &sending, error);
     stock_heard(stock, code);
@@ -302,7 +304,8 @@ int firn__stock_refill(firn__stock *stock, const firn__stock_wish *wish, firn_er
     code = code == FIRN_OK ? measure_rate(stock, &record, &rate, error) : code;
     if (code == FIRN_OK) {
         const int64_t count = 2 * wanted_of(stock, rate) - firn__stock_left(&record);
-        code = fetch_block(stock, wish, count, &block, error);
+        const int64_t floor = record.grant == 0 ? record.ceiling : 0;
+        code = fetch_block(stock, wish, floor, count, &block, error);
     }
     return code == FIRN_OK ? keep_block(stock, &block, record.grant, wish, error) : code;
 }

@@ -834,6 +834,24 @@ static void a_file_from_before_a_give_back_issues_nothing(void **state) {
     ended(segment);
 }
 
+/* The copy is of a process that had taken more, returned it, and gave the rest back to the store. */
+static void an_older_file_sees_no_loss_in_a_give_back(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = worked();
+    copy_file(copy, "older.db");
+    ended(segment);
+    segment = integers();
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    kill_integers(segment);
+    put_back(copy);
+    segment = integers();
+    gets(segment);
+    drain(segment, 3000);
+    nothing_twice();
+    ended(segment);
+}
+
 /* An older copy from before several drops is used again after one of its blocks is lost. */
 static void a_file_from_before_drops_is_soon_used_again(void **state) {
     char copy[400];
@@ -1259,6 +1277,7 @@ int main(int count, char **words) {
         TEST(an_empty_copy_sees_no_loss_in_a_give_back),
         TEST(a_give_back_of_another_process_is_no_loss),
         TEST(a_file_from_before_a_give_back_issues_nothing),
+        TEST(an_older_file_sees_no_loss_in_a_give_back),
         TEST(a_file_from_before_drops_is_soon_used_again),
         TEST(a_store_that_cannot_declare_it_repeats_nothing_here),
         TEST(an_idle_process_sees_no_loss_in_a_give_back),
