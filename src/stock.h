@@ -73,7 +73,7 @@ int firn__stock_commit(firn__stock *stock, const firn_records *seen, firn__stock
 int firn__stock_end(firn__stock *stock, int code);
 /* Nothing is in hand any more. */
 void firn__stock_empty(const firn__stock *stock, firn__stock_record *record);
-/* The same in the file, if its last refill is still `grant`, which 0 leaves open. */
+/* The same in the file, if its last refill is still `grant`. */
 int firn__stock_close(firn__stock *stock, uint64_t grant, firn_error *error);
 int64_t firn__stock_now_ms(const firn__stock *stock);
 

@@ -114,17 +114,6 @@ int firn__stock_look(firn__stock *stock, firn_error *error) {
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
-/* A separate record keeps the rate: {when it was measured, integers taken until then, rate}. */
-static int read_rate(firn__stock *stock, firn_records *seen, uint64_t rate[3], firn_error *error) {
-    int code = firn__machine_begin(&stock->file, seen, "rate", error);
-    if (code == FIRN_OK &&
-        (!seen->key_known || sscanf(seen->note, "%" SCNx64 " %" SCNx64 " %" SCNx64, &rate[0],
-                                    &rate[1], &rate[2]) != 3)) {
-        rate[0] = rate[1] = rate[2] = 0;
-    }
-    return code;
-}
-
 /* A rate rises at once, and falls as slowly as FADES_MS says. */
 static int64_t next_rate(int64_t rate, int64_t taken, int64_t ms) {
     taken = taken < RATE_MOST ? taken : RATE_MOST;
@@ -133,16 +122,18 @@ static int64_t next_rate(int64_t rate, int64_t taken, int64_t ms) {
     return rate > latest ? rate - (rate - latest) * part / FADES_MS : latest;
 }
 
+/* A separate record keeps the rate: {when it was measured, integers taken until then, rate}. */
 static int measure_rate(firn__stock *stock, const firn__stock_record *record, int64_t *rate,
                         firn_error *error) {
-    uint64_t kept[3];
+    uint64_t kept[3] = {0};
     char note[FIRN_NOTE_SIZE];
     firn_records seen;
     const int64_t now_ms = firn__stock_now_ms(stock);
-    int code = read_rate(stock, &seen, kept, error);
+    int code = firn__machine_begin(&stock->file, &seen, "rate", error);
     if (code != FIRN_OK) {
         return code;
     }
+    (void)sscanf(seen.note, "%" SCNx64 " %" SCNx64 " %" SCNx64, &kept[0], &kept[1], &kept[2]);
     const int64_t since_ms = now_ms - (int64_t)kept[0];
     const bool starts = !seen.key_known || since_ms < 0 || record->taken < kept[1];
     *rate = kept[2] < (uint64_t)RATE_MOST ? (int64_t)kept[2] : RATE_MOST;
@@ -179,22 +170,33 @@ static bool is_short(int64_t first, int64_t end, const firn__stock_wish *wish) {
     return end - (first > wish->earliest ? first : wish->earliest) < wish->least;
 }
 
+/* Does the block begin below what the machine had? */
+static bool is_lower(const stock_block *block, const firn__stock_record *record) {
+    return block->first < record->mark.high || block->first < last_refill(record).high;
+}
+
+/* The present block is left. */
+static void turn_to_next(firn__stock_record *record) {
+    record->mark = (firn_mark){record->first, 0};
+    record->ceiling = record->end;
+    record->first = record->end = 0;
+}
+
 /* Puts a block into the record: at its end, or as the next one. False: it is not after the others, or
  * there is no place for it, since another process was faster. */
 static bool put_block(firn__stock_record *record, const stock_block *block,
                       const firn__stock_wish *wish) {
     const int64_t end = last_refill(record).high;
     const bool has_next = record->first < record->end;
-    if (block->first < record->mark.high || block->first < end) {
+    if (is_lower(block, record)) {
         return false;
     }
-    if (has_next && block->first != end && is_short(record->mark.high, record->ceiling, wish) &&
-        is_short(record->first, record->end, wish)) {
-        record->mark = (firn_mark){record->first, 0}; /* both are too short */
-        record->ceiling = record->end;
-        record->first = record->end = 0;
-    } else if (has_next && block->first != end) {
-        return false;
+    if (has_next && block->first != end) {
+        if (!is_short(record->mark.high, record->ceiling, wish) ||
+            !is_short(record->first, record->end, wish)) {
+            return false;
+        }
+        turn_to_next(record);
     }
     if (firn__stock_left(record) == 0) {
         record->mark = (firn_mark){block->first, 0};
@@ -249,9 +251,7 @@ static int keep_block(firn__stock *stock, const stock_block *block, uint64_t bef
         return code;
     }
     const bool changed = record.grant != before;
-    const int64_t end = last_refill(&record).high;
-    if (doubt == FIRN__STOCK_SURE && !changed &&
-        (block->first < record.mark.high || block->first < end)) {
+    if (doubt == FIRN__STOCK_SURE && !changed && is_lower(block, &record)) {
         return refuse_lower(stock, &seen, &record, block, error);
     }
     if (doubt != FIRN__STOCK_SURE || record.there != block->there) {
@@ -341,9 +341,7 @@ static bool take_from(firn__stock_record *record, const firn__stock_wish *wish, 
             return true;
         }
         if (record->first < record->end) {
-            record->mark = (firn_mark){record->first, 0};
-            record->ceiling = record->end;
-            record->first = record->end = 0;
+            turn_to_next(record);
         }
     }
     return false;
