@@ -215,8 +215,8 @@ static bool put_block(firn__stock_record *record, const stock_block *block,
     return true;
 }
 
-/* The mark of another machine's file may be of another store. Below that of an older copy a block is
- * no loss: the machine may have given back since. So the next block begins at the mark or later. */
+/* The mark of another machine's file may be of another store. A block below the mark of an older copy
+ * proves no loss, since the machine may have given back: the next one begins at the mark or later. */
 static void drop_doubtful(const firn__stock *stock, firn__stock_record *record,
                           firn__stock_doubt doubt) {
     firn__stock_empty(stock, record);
