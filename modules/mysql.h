@@ -56,7 +56,7 @@ typedef struct mysql_statement {
 
 /* The outcome of a statement. */
 typedef struct mysql_reply {
-    MYSQL_RES *rows; /* NULL: none */
+    MYSQL_RES *rows;              /* NULL: none */
     uint64_t affected, insert_id; /* 0, 0: another process has inserted the same key */
 } mysql_reply;
 

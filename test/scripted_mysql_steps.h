@@ -106,8 +106,20 @@ static void records_after_an_odd_answer(void **state) {
         {{{RAISING, 1, .silent = true}}, FIRN_VERB_RESERVE, NS | KEY, FIRN_ESTORE, "", false, 2},
         {{{RAISING, 1, LOCKED}}, FIRN_VERB_RESERVE, NS | KEY, FIRN_ESTORE, "locked", true, 2},
         {{{NAMING, 1, 1142}}, FIRN_VERB_RELABEL, NS, FIRN_ESTORE, "lacks a right", true, 2},
-        {{{NAMING, 1, 1142}, {UNDOING, 1, 1142}}, FIRN_VERB_RELABEL, NS, FIRN_ESTORE, "right", false, 2},
-        {{{COMMITTING, 1, .silent = true}}, FIRN_VERB_RELABEL, NS, FIRN_EUNKNOWN, "a reason", false, 2},
+        {{{NAMING, 1, 1142}, {UNDOING, 1, 1142}},
+         FIRN_VERB_RELABEL,
+         NS,
+         FIRN_ESTORE,
+         "right",
+         false,
+         2},
+        {{{COMMITTING, 1, .silent = true}},
+         FIRN_VERB_RELABEL,
+         NS,
+         FIRN_EUNKNOWN,
+         "a reason",
+         false,
+         2},
         {{{COMMITTING, 1, 1142}}, FIRN_VERB_RELABEL, NS, FIRN_EUNKNOWN, "a reason", false, 2},
         {{{COMMITTING, 1, DEADLOCK}}, FIRN_VERB_RELABEL, NS, FIRN_OK, NULL, true, 4},
         {{{NUMBER, 1, 1142}}, FIRN_VERB_RESERVE, KEY, FIRN_EUNKNOWN, "lacks a right", false, 1},
@@ -188,8 +200,7 @@ static void records_and_their_seals(void **state) {
     assert_int_equal(seen.own[OWN_SEALED], 1);
     next = seen;
     next.losses = 1;
-    assert_int_equal(firn_store_driver.write(self, &seen, &next,
-                                             FIRN_RECORD_STORE | FIRN_RECORD_NS,
+    assert_int_equal(firn_store_driver.write(self, &seen, &next, FIRN_RECORD_STORE | FIRN_RECORD_NS,
                                              FIRN_VERB_RELABEL, NULL),
                      FIRN_OK);
     assert_true(next.own[OWN_SEALED] == 0 && next.ns_losses == 0);
@@ -282,9 +293,7 @@ static void records_are_checked_now_and_then(void **state) {
 /* ---- a cluster ------------------------------------------------------------------------------- */
 
 static const odd cluster[] = {
-    {VARIABLES_KIND,
-     1,
-     .columns = 2,
+    {VARIABLES_KIND, 1, .columns = 2,
      .cells = {{"innodb_flush_log_at_trx_commit", "1"}, {"server_id", "1"}, {"wsrep_on", "ON"}}},
     {CLUSTER, 1, .columns = 2, .cells = {{"wsrep_cluster_state_uuid", "c"}}}};
 
@@ -350,7 +359,7 @@ static void records_are_settled(void **state) {
 }
 
 static char shown[400];
-static int shows; /* so many rows until the visitor stops */
+static int shows; /* rows until the visitor stops */
 
 static int show(void *context, const firn_holding *holding) {
     const size_t length = strlen(shown);
@@ -368,14 +377,10 @@ static int list_of(mysql_store *self, const char *ns, int rows, firn_error *erro
 }
 
 static void records_are_listed_in_pages(void **state) {
-    static const odd first = {LISTING_ALL,
-                              1,
-                              .columns = 7,
+    static const odd first = {LISTING_ALL, 1, .columns = 7,
                               .cells = {{"a", "one", "1", "n", "7", "18446744073709551615", "2"},
                                         {"b", "two", "", "", NULL, NULL, NULL}}},
-                     second = {LISTING_ALL,
-                               1,
-                               .columns = 7,
+                     second = {LISTING_ALL, 1, .columns = 7,
                                .cells = {{"c", "three", NULL, NULL, "1", "0", "0"}}},
                      wrong = {LISTING_ALL, 1, .columns = 6, .cells = {{"a"}}},
                      fails = {LISTING_ALL, 1, .silent = true},
@@ -452,8 +457,7 @@ static int dial(mysql_store *self, firn_error *error) {
 }
 
 static void records_are_behind_a_login(void **state) {
-    static const char before[] = "nonblock=;seconds=2;charset=utf8mb4;",
-                      after[] = "reconnect=0;";
+    static const char before[] = "nonblock=;seconds=2;charset=utf8mb4;", after[] = "reconnect=0;";
     static const struct {
         const char *url, *text;
     } cases[] = {
@@ -495,7 +499,8 @@ static void records_are_on_the_host_of_a_file(void **state) {
         {"[client]\nhost = 'h' # a comment\n", "h"},
         {" [client-server]\n\thost\t\"h\"\r\n", "h"},
         {"[client-mariadb]\nhost=g\nhost=h\n", "h"},
-        {"[mysqld]\nhost=g\n[client]\nport=1\nhost=h\n[clien]\nhost=i\n[client-serve]\nhost=j\n", "h"},
+        {"[mysqld]\nhost=g\n[client]\nport=1\nhost=h\n[clien]\nhost=i\n[client-serve]\nhost=j\n",
+         "h"},
         {"host=g\n[clients]\nhost=i\n", ""},
         {"[client]\nhostname=g\nho=h\n", ""},
         {"[client]\nhost=localhost\n", NULL},
@@ -571,10 +576,15 @@ static void records_are_behind_a_server(void **state) {
 /* ---- the server that is reached -------------------------------------------------------------- */
 
 #define VARIABLES_ARE(...)                                                                         \
-    {{VARIABLES_KIND,                                                                              \
-      1,                                                                                           \
-      .columns = 2,                                                                                \
-      .cells = {{"innodb_flush_log_at_trx_commit", "1"}, {"server_id", "1"}, __VA_ARGS__}}}
+    {                                                                                              \
+        {                                                                                          \
+            VARIABLES_KIND, 1, .columns = 2, .cells = {                                            \
+                {"innodb_flush_log_at_trx_commit", "1"},                                           \
+                {"server_id", "1"},                                                                \
+                __VA_ARGS__                                                                        \
+            }                                                                                      \
+        }                                                                                          \
+    }
 
 static void records_are_on_a_server(void **state) {
     static const struct {
@@ -589,19 +599,14 @@ static void records_are_on_a_server(void **state) {
          NULL,
          NULL,
          NULL},
-        {{{VARIABLES_KIND,
-           1,
-           .columns = 2,
+        {{{VARIABLES_KIND, 1, .columns = 2,
            .cells = {{"INNODB_FLUSH_LOG_AT_TRX_COMMIT", "3"}, {"server_id", "1"}, {NULL, "x"}}}},
          NULL,
          NULL,
          NULL,
          NULL},
-        {VARIABLES_ARE({"log_bin", "ON"}, {"sync_binlog", "0"}),
-         "log_bin with sync_binlog=0",
-         NULL,
-         NULL,
-         NULL},
+        {VARIABLES_ARE({"log_bin", "ON"}, {"sync_binlog", "0"}), "log_bin with sync_binlog=0", NULL,
+         NULL, NULL},
         {VARIABLES_ARE({"log_bin", "ON"}, {"sync_binlog", "1"}), NULL, NULL, NULL, NULL},
         {VARIABLES_ARE({"log_bin", "OFF"}, {"sync_binlog", NULL}), NULL, NULL, NULL, NULL},
         {VARIABLES_ARE({"innodb_flush_method", "NOSYNC"}), "set it to fsync", NULL, NULL, NULL},
@@ -614,15 +619,10 @@ static void records_are_on_a_server(void **state) {
         {VARIABLES_ARE({"read_only", "ON"}), "a replica or read-only", NULL, NULL, NULL},
         /* identities */
         {VARIABLES_ARE({"server_uuid", "u-1"}), NULL, "server/u-1", "u-1", NULL},
-        {VARIABLES_ARE({"server_uuid", "u-1"}, {"group_replication_group_name", "g"}),
-         NULL,
-         "group/g",
-         "u-1",
-         NULL},
+        {VARIABLES_ARE({"server_uuid", "u-1"}, {"group_replication_group_name", "g"}), NULL,
+         "group/g", "u-1", NULL},
         {VARIABLES_ARE({"wsrep_on", "ON"}), "no wsrep_cluster_state_uuid", NULL, NULL, NULL},
-        {{{VARIABLES_KIND,
-           1,
-           .columns = 2,
+        {{{VARIABLES_KIND, 1, .columns = 2,
            .cells = {{"innodb_flush_log_at_trx_commit", "1"},
                      {"server_id", "1"},
                      {"wsrep_on", "ON"}}},
@@ -631,9 +631,7 @@ static void records_are_on_a_server(void **state) {
          NULL,
          NULL,
          NULL},
-        {{{VARIABLES_KIND,
-           1,
-           .columns = 2,
+        {{{VARIABLES_KIND, 1, .columns = 2,
            .cells = {{"innodb_flush_log_at_trx_commit", "1"},
                      {"server_id", "1"},
                      {"wsrep_on", "ON"}}},
@@ -647,7 +645,11 @@ static void records_are_on_a_server(void **state) {
         {{{WITNESS, 1, .columns = 1, .cells = {{"7"}}}}, "from two servers", NULL, NULL, NULL},
         {{{WITNESS, 1, .columns = 1, .cells = {{"7 2"}}}}, "from two servers", NULL, NULL, NULL},
         {{{WITNESS, 1, 1142}}, "lacks a right", NULL, NULL, NULL},
-        {{{WITNESS, 1, .columns = 1, .cells = {{"7777 1"}}}}, "changed its session", NULL, NULL, NULL},
+        {{{WITNESS, 1, .columns = 1, .cells = {{"7777 1"}}}},
+         "changed its session",
+         NULL,
+         NULL,
+         NULL},
         /* tables */
         {{{TABLES, 1, .columns = 2, .cells = {{"firn_mark", "InnoDB"}}}}, NULL, NULL, NULL, NULL},
         {{{TABLES, 1, .columns = 2, .cells = {{NULL, "InnoDB"}, {"a", "InnoDB"}, {"b", "InnoDB"}}}},
@@ -667,7 +669,11 @@ static void records_are_on_a_server(void **state) {
          NULL,
          "mysql://localhost?defaults-file=/none"},
         {{{TABLES, 1, .columns = 2}, {CREATING, 1, 1064}}, "know the statement", NULL, NULL, NULL},
-        {{{TABLES, 1, .columns = 2}, {CREATING_STORE, 1, .silent = true}}, "a reason", NULL, NULL, NULL},
+        {{{TABLES, 1, .columns = 2}, {CREATING_STORE, 1, .silent = true}},
+         "a reason",
+         NULL,
+         NULL,
+         NULL},
         {{{TABLES, 1, 1142}}, "lacks a right", NULL, NULL, NULL},
         {{{TABLES, 1, .columns = 2, .cells = {{"a", "InnoDB"}, {"b", "MyISAM"}}}},
          "table b in MyISAM, so a crash may lose acknowledged writes: run ALTER TABLE",
@@ -682,7 +688,11 @@ static void records_are_on_a_server(void **state) {
         {{{TABLES, 1, .columns = 2, .cells = {{"l", "InnoDB"}}}}, NULL, NULL, NULL, HOME "?leaf=l"},
         {{{TABLES, 1, .columns = 2}}, "has no table l", NULL, NULL, HOME "?leaf=l"},
         {{{TABLES, 1, .columns = 2}}, "has no table t", NULL, NULL, HOME "?tickets=t"},
-        {{{TABLES, 1, .columns = 2, .cells = {{"t", "InnoDB"}}}}, NULL, NULL, NULL, HOME "?tickets=t"},
+        {{{TABLES, 1, .columns = 2, .cells = {{"t", "InnoDB"}}}},
+         NULL,
+         NULL,
+         NULL,
+         HOME "?tickets=t"},
         {{{0}}, "has no table w", NULL, NULL, HOME "?worker_node=w"},
         {{{TABLES, 1, .columns = 2, .cells = {{"w", "InnoDB"}, {"m", "InnoDB"}, {"n", "InnoDB"}}}},
          NULL,
@@ -722,9 +732,9 @@ static void records_are_on_a_server(void **state) {
             fail_msg("%zu: %d, %s", i, code, error.text);
         }
         assert_true(code == FIRN_OK || (code == FIRN_ESTORE && error.code == code));
-        assert_true(code != FIRN_OK || strcmp(self->identity, cases[i].identity != NULL
-                                                                  ? cases[i].identity
-                                                                  : "id/1") == 0);
+        assert_true(
+            code != FIRN_OK ||
+            strcmp(self->identity, cases[i].identity != NULL ? cases[i].identity : "id/1") == 0);
         const bool foreign = self->shape == LEAF || self->shape == TICKETS;
         assert_true(code != FIRN_OK || sent[TRIGGERS] == !foreign);
         assert_true(!foreign || sent[CREATING] + sent[NUMBER] == 0);

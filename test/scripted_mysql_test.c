@@ -26,9 +26,9 @@ static int lie_try_names(const char *names);
 #define poll(set, count, ms)             lie_nap(ms)
 #define freeaddrinfo(found)              (void)(found)
 #undef module_link_find
-#define module_link_find(link, host, port, end_ms, error) \
+#define module_link_find(link, host, port, end_ms, error)                                          \
     ((void)(end_ms), (void)(error), find_host(link, host))
-#define module_link_try_names(link, names, end_ms, error) \
+#define module_link_try_names(link, names, end_ms, error)                                          \
     ((void)(end_ms), (void)(error), lie_try_names(names))
 #include "../modules/mysql.c"
 #include "../modules/mysql_foreign.c"
@@ -538,13 +538,13 @@ static void (*before_reload)(void); /* called once, before a reload is recorded 
 /* An answer that statements of one kind get instead of being carried out. */
 typedef struct odd {
     enum kind kind;
-    int times;      /* so many statements; 0: none */
+    int times;      /* statements; 0: none */
     unsigned error; /* the server rolls the statement back */
     bool silent;    /* nothing arrives */
     uint64_t affected, insert_id;
     unsigned columns;
     const char *cells[LINES][COLUMNS];
-    int after; /* so many are carried out first */
+    int after; /* statements that are carried out first */
 } odd;
 
 enum { ODDS = 3 };
@@ -561,7 +561,7 @@ static int64_t frozen_ms;          /* the time; 0: the machine's */
 static int naps;                   /* in ms */
 static unsigned refusal_of_login;  /* an error */
 static bool has_tls, no_names, no_memory;
-static char connected_with[400];   /* the options and the arguments of a connection */
+static char connected_with[400]; /* the options and the arguments of a connection */
 
 static void usual(void) {
     witnesses = compares = true;
@@ -692,8 +692,7 @@ int STDCALL mysql_send_query_start(int *ret, MYSQL *db, const char *text, unsign
         fail_with(s, 1180); /* an error during the commit, perhaps after it */
     }
     s->own.db.server_status =
-        odd_status ^
-        (SERVER_STATUS_AUTOCOMMIT | (in_transaction(s) ? SERVER_STATUS_IN_TRANS : 0U));
+        odd_status ^ (SERVER_STATUS_AUTOCOMMIT | (in_transaction(s) ? SERVER_STATUS_IN_TRANS : 0U));
     scripted_disturb();
     return awaits;
 }
@@ -814,13 +813,12 @@ int STDCALL mysql_options(MYSQL *db, enum mysql_option option, const void *value
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char digits[MODULE_NUMBER_SIZE];
         if (options[i].option == option) {
-            note_connection(options[i].name,
-                            *options[i].form == 't' ? value
-                            : *options[i].form == 'u'
-                                ? module_digits(digits, *(const unsigned *)value)
-                            : *options[i].form == 'b'
-                                ? module_digits(digits, *(const my_bool *)value)
-                                : NULL);
+            note_connection(options[i].name, *options[i].form == 't' ? value
+                                             : *options[i].form == 'u'
+                                                 ? module_digits(digits, *(const unsigned *)value)
+                                             : *options[i].form == 'b'
+                                                 ? module_digits(digits, *(const my_bool *)value)
+                                                 : NULL);
             return 0;
         }
     }
