@@ -15,9 +15,10 @@ static struct addrinfo *lie_resolve(const char **why);
 #undef module_link_resolve
 #define module_link_resolve(link, host, port, deadline_ms, why)                                    \
     ((void)(link), (void)(host), (void)(port), (void)(deadline_ms), lie_resolve(why))
+static int64_t waited_until_ms; /* if an answer had not come */
 /* Every answer comes before the library's function returns, or with the end of the session. */
 #define module_cond_wait(cond, lock, deadline_ms)                                                  \
-    ((void)(cond), (void)(lock), (void)(deadline_ms), false)
+    ((void)(cond), (void)(lock), waited_until_ms = (deadline_ms), false)
 #include "../modules/zookeeper.c"
 #include "../modules/zookeeper_call.c"
 #include "../modules/zookeeper_record.c"
@@ -288,7 +289,8 @@ int zoo_add_auth(zhandle_t *handle, const char *scheme, const char *login, int l
 }
 
 int zoo_set_servers_resolution_delay(zhandle_t *handle, int delay_ms) {
-    (void)handle, (void)delay_ms;
+    (void)delay_ms;
+    assert_non_null(handle);
     return failing_call == 2 ? ZBADARGUMENTS : ZOK;
 }
 
@@ -774,11 +776,12 @@ static void records_of_each_answer(void **state) {
         next.mark.high++;
         plan(1, answers[i].fate, answers[i].code);
         planned.queues = answers[i].queues;
-        const int64_t before = live.zxid, high = server_mark(1, 1);
+        const int64_t before = live.zxid, high = server_mark(1, 1), begun_ms = module_now_ms();
         assert_int_equal(
             firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, &error),
             answers[i].outcome);
         assert_non_null(strstr(error.text, answers[i].says));
+        assert_true(answers[i].code != -1 || waited_until_ms > begun_ms);
         assert_int_equal(self->handle == NULL, answers[i].cut);
         assert_int_equal(self->link.retry.failures, answers[i].cut);
         assert_int_equal(live.zxid, before + answers[i].written);
@@ -867,7 +870,9 @@ static void records_need_a_session(void **state) {
     faults = false;
     server_new();
     connected_state = 0;
+    const int64_t begun_ms = module_now_ms();
     assert_refused(store, FIRN_ESTORE, "cannot be reached (tried for ");
+    assert_true(waited_until_ms > begun_ms);
     assert_int_equal(store->link.retry.failures, 1);
     connected_state = ZOO_EXPIRED_SESSION_STATE;
     assert_refused(store, FIRN_ESTORE, "cannot be reached (tried for ");
@@ -882,9 +887,18 @@ static void records_need_a_session(void **state) {
     unknown_host = true;
     assert_refused(store, FIRN_ESTORE, "is not found (no such name): correct the name");
     unknown_host = false;
+    connected_state = 0;
+    assert_refused(store, FIRN_ESTORE, "cannot be reached (tried for ");
+    connected_state = ZOO_CONNECTED_STATE;
     atomic_store(&lost_by_fork, true);
     assert_refused(store, FIRN_EFORKED, "was forked while a store was connected");
     atomic_store(&lost_by_fork, false);
+    /* another try is too early */
+    given_hosts[0] = '\0';
+    store->link.retry = (module_retry){1, module_now_ms() + 60000};
+    assert_int_equal(zk_enter(store, NULL), FIRN_ESTORE);
+    assert_string_equal(given_hosts, "");
+    store->link.retry.next_ms = 0;
     /* the hosts, the limit and the login that the library gets */
     store->link.timeout_ms = 1999;
     assert_int_equal(zk_enter(store, NULL), FIRN_OK);
@@ -918,10 +932,16 @@ static void records_need_a_session(void **state) {
     zk_hang_up(store, true);
     assert_true(parents->used && store->handle == NULL && store->session == NULL);
     assert_true(!store->rooted && !store->suspect && store->newest == 0);
-    store->handle = (zhandle_t *)(void *)parents;
-    store->session = call;
-    store->rooted = true;
-    zk_hang_up(store, false);
+    for (int i = 0; i < 2; i++) {
+        store->handle = (zhandle_t *)(void *)parents;
+        store->session = call;
+        store->link.process += i == 0;
+        assert_int_equal(zk_enter(store, NULL), FIRN_OK);
+        assert_int_equal(session_of(store->handle) != parents, i == 0);
+        assert_true(parents->used);
+        store->rooted = true;
+        zk_hang_up(store, false);
+    }
     assert_true(!parents->used && store->rooted);
     module_close(store);
 }
