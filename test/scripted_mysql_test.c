@@ -543,13 +543,13 @@ static void (*before_reload)(void); /* called once, before a reload is recorded 
 /* An answer that statements of one kind get instead of being carried out. */
 typedef struct odd {
     enum kind kind;
-    int times;      /* so many statements; 0: none */
+    int times;      /* statements; 0: none */
     unsigned error; /* the server rolls the statement back */
     bool silent;    /* nothing arrives */
     uint64_t affected, insert_id;
     unsigned columns;
     const char *cells[LINES][COLUMNS];
-    int after; /* so many are carried out first */
+    int after; /* statements that are carried out first */
 } odd;
 
 enum { ODDS = 3 };
