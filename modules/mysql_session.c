@@ -48,8 +48,8 @@ static bool is_group(const char *name, size_t length) {
     return false;
 }
 
-/* The last host of defaults-file, as libmariadb reads it (except in files that it includes). Leaves
- * "" if there is none. */
+/* The last host of defaults-file, as libmariadb reads it (except in files that it includes). Writes
+ * nothing if the file names no host. */
 static void host_of_file(const char *path, char host[256]) {
     char line[4096];
     bool ours = false;
