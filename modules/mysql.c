@@ -260,7 +260,7 @@ int sql_commit(void *self, const module_points *points, firn_error *error) {
 /* The tables may have been loaded from a dump, perhaps just before the write. The mark does not show
  * that: others may have reserved since the dump. */
 static int check_table(mysql_store *store, firn_error *error) {
-    bool lost = false;
+    bool lost = false; /* nothing is checked so soon */
     int code = module_now_ms() - store->checked_ms < MARIA_CHECK_MS
                    ? FIRN_OK
                    : maria_check_table(store, &lost, error);

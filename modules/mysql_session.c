@@ -414,7 +414,6 @@ static int greet(mysql_store *store, firn_error *error) {
 /* The table's number; "": the server does not show it. */
 static int read_number(mysql_store *store, char number[24], firn_error *error) {
     int code = FIRN_ESTORE;
-    number[0] = '\0';
     for (size_t i = 0; i < 2 && code != FIRN_OK; i++) {
         code = ask_text(store, number_sql[i], number, 24, error);
         unsigned why = code != FIRN_OK && store->db != NULL ? mysql_errno(store->db) : 0;

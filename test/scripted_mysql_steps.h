@@ -862,6 +862,10 @@ static void records_are_on_a_server(void **state) {
         const bool foreign = self->shape == LEAF || self->shape == TICKETS;
         assert_true(code != FIRN_OK || sent[TRIGGERS] == !foreign);
         assert_true(code != FIRN_OK || sent[CREATING] == 2 * sent[CREATING_STORE]);
+        assert_true(!maria_in_cluster(self) || sent[NUMBER] == 0);
+        assert_true(code != FIRN_OK || odds[0].kind != NUMBER ||
+                    sent[LAYOUT_KIND] == (odds[1].columns == 1));
+        assert_int_equal(code == FIRN_OK && module_caution(self) != NULL, self->link.unsafe);
         assert_true(!foreign || sent[CREATING] + sent[NUMBER] == 0);
         maria_hang_up(self, false);
         steps_end(self);
@@ -1153,8 +1157,9 @@ static void records_that_are_older_are_noticed(void **state) {
                          FIRN_OK);
         assert_int_equal(sent[LAST], 1);
         assert_int_equal(firn_store_driver.lost(self, &seen), cases[i].lost);
-        assert_int_equal(dial(self, NULL), FIRN_OK); /* and still is, on the next one */
+        mark->there = true;
         mark->number = 99;
+        assert_int_equal(dial(self, NULL), FIRN_OK); /* and still is, on the next one */
         assert_int_equal(firn_store_driver.lost(self, &seen), cases[i].lost);
         assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
         firn_store_driver.forget(self);
@@ -1177,7 +1182,7 @@ static void records_that_are_older_are_noticed(void **state) {
 static void records_are_in_the_same_table(void **state) {
     mysql_store *self = sealed_at(HOME);
     firn_error error;
-    bool lost;
+    bool lost = true;
     (void)state;
     assert_string_equal(live.rows[STORE_ROW].layout, last[NUMBERED].words[0]);
     assert_int_equal(maria_check_table(self, &lost, NULL), FIRN_OK);
@@ -1193,6 +1198,18 @@ static void records_are_in_the_same_table(void **state) {
     odds[0] = (odd){TABLES, 1, .columns = 2, .cells = {{"firn_mark", "InnoDB"}}};
     assert_int_equal(dial(self, &error), FIRN_ESTORE);
     assert_non_null(strstr(error.text, "a table of firn was dropped, its marks are lost"));
+    maria_hang_up(self, false);
+    odds[0].times = 1; /* and stays so */
+    assert_int_equal(dial(self, &error), FIRN_ESTORE);
+    assert_int_equal(sent[CREATING], 0);
+    maria_hang_up(self, false);
+    steps_end(self);
+    self = steps_at(HOME); /* numbers of one digit */
+    live.made = 7;
+    assert_int_equal(dial(self, NULL), FIRN_OK);
+    live.made = 8;
+    assert_int_equal(maria_check_table(self, &lost, NULL), FIRN_OK);
+    assert_true(lost);
     maria_hang_up(self, false);
     steps_end(self);
     self = steps_at(HOME "?leaf=l");

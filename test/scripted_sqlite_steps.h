@@ -116,7 +116,7 @@ static void records_of_a_count_are_in_one_file(void **state) {
     assert_true(count_is(store, -5, 7, 3));
     unlink(in_place("c.db-count"));
     assert_int_equal(mkfifo(in_place("c.db-count"), 0600), 0);
-    put_count(store, -5, 8, 3); /* is not written to nobody */
+    put_count(store, -5, 8, 3); /* nobody reads it */
     assert_false(count_is(store, -5, 8, 3));
     unlink(in_place("c.db-count"));
     /* a new store's is empty, and everybody who may use the store may use the count */
@@ -142,7 +142,7 @@ static void records_of_a_count_are_in_one_file(void **state) {
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-/* Sessions of one store, which take turns as those of several processes do. */
+/* Sessions of one store take turns as the sessions of several processes do. */
 static sqlite_session session_at(sqlite_store *store, int64_t wait_ms) {
     return (sqlite_session){.store = store, .deadline_ms = clock_ms + wait_ms};
 }
@@ -207,7 +207,7 @@ static void records_do_not_wait_for_a_stopped_process(void **state) {
     assert_int_equal(clock_ms - begin_ms, 200);
     assert_int_equal(store->passed, 1);
     turn_ends(&b);
-    begin_ms = clock_ms; /* is known as stopped now, and has 5 ms to go on */
+    begin_ms = clock_ms; /* the store knows the stopped process, which has 5 ms to continue */
     assert_int_equal(sqlite_take_turn(&c), SQLITE_OK);
     assert_int_equal(clock_ms - begin_ms, 5);
     turn_ends(&c);
@@ -290,6 +290,367 @@ static void records_are_not_locked_by_a_child(void **state) {
         assert_int_equal(noted[i], 0);
     }
     sqlite_leave();
+}
+
+/* ---- verbs ----------------------------------------------------------------------------------- */
+
+/* The first cell of the answer, as another program reads it. "": no row. */
+static const char *cell_of(const char *sql) {
+    static char texts[4][200];
+    static unsigned next;
+    char *text = texts[next++ % 4];
+    sqlite3_stmt *statement;
+    text[0] = '\0';
+    plain = true;
+    sqlite3 *db = open_plain("firn.db");
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    if (sqlite3_step(statement) == SQLITE_ROW) {
+        snprintf(text, sizeof texts[0], "%s", (const char *)sqlite3_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    plain = false;
+    return text;
+}
+
+static void change_file(const char *sql) {
+    plain = true;
+    sqlite3 *db = open_plain("firn.db");
+    assert_true(run_plain(db, sql));
+    sqlite3_close(db);
+    plain = false;
+}
+
+static void assert_records(const char *name, const char *mark) {
+    assert_string_equal(cell_of("SELECT layout || '|' || floor FROM namespace WHERE name = 'bare'"),
+                        name);
+    assert_string_equal(cell_of("SELECT high || '|' || \"grant\" || '|' || note FROM mark"
+                                " WHERE ns = 'bare' AND key = '2'"),
+                        mark);
+}
+
+/* The handle of a new store, whose points are in passed[]. */
+static sqlite_store *sqlite_steps(void) {
+    faults = false;
+    calling = -1;
+    memset(highest, 0, sizeof highest);
+    server_new();
+    sqlite_store *self = driver_handle();
+    self->options.failpoint = pass;
+    passed[0] = '\0';
+    return self;
+}
+
+static int64_t log_size(void) {
+    struct stat status;
+    return stat(in_place("firn.db-wal"), &status) == 0 ? status.st_size : -1;
+}
+
+static void records_of_each_step(void **state) {
+    const uint64_t most = UINT64_MAX;
+    const int descriptor = next_descriptor();
+    sqlite_store *self = sqlite_steps();
+    driven *d = (driven *)self;
+    sqlite_tally tally;
+    firn_error error;
+    (void)state;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, most}), FIRN_OK);
+    assert_records("one|5", "30|-1|a client");
+    assert_string_equal(passed, " namespace.before namespace.written reserve.before"
+                                " reserve.written reserve.committed");
+    assert_true(sqlite_tally_read(self, &tally) && tally.identity == self->identity);
+    assert_string_equal(cell_of("PRAGMA user_version"), "1");
+    assert_true(tally.count == 1 && self->count == 1 && self->checked && self->known);
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){34, 3}),
+                     FIRN_OK);
+    assert_records("one|5", "34|3|a client");
+    assert_string_equal(passed, " reserve.before reserve.written reserve.committed");
+    assert_true(sqlite_tally_read(self, &tally) && tally.count == 2);
+    assert_int_equal(step(self, FIRN_VERB_GIVE_BACK, FIRN_RECORD_KEY, "one", 5, (firn_mark){33, 0}),
+                     FIRN_OK);
+    assert_records("one|5", "33|0|a client");
+    assert_string_equal(passed, " give_back.before give_back.written give_back.committed");
+    assert_int_equal(step(self, FIRN_VERB_RELABEL, FIRN_RECORD_NS, "two", 4, (firn_mark){33, 0}),
+                     FIRN_OK);
+    assert_records("two|4", "33|0|a client");
+    assert_string_equal(passed, " relabel.before relabel.sent relabel.committed");
+    /* what is read */
+    firn_records seen = step_names, next;
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, &error),
+                     FIRN_OK);
+    assert_int_equal(firn_store_driver.read(self, &seen, true, &error), FIRN_OK);
+    assert_true(seen.fresh && seen.known && seen.ns_known && seen.key_known && seen.shut == NULL);
+    assert_true(seen.origin == (uint64_t)self->identity && seen.losses == 0 && seen.ns_losses == 0);
+    assert_true(seen.floor == 4 && seen.mark.high == 33 && seen.mark.grant == 0);
+    assert_string_equal(seen.layout, "two");
+    assert_string_equal(seen.note, "a client");
+    assert_false(firn_store_driver.lost(self, &seen));
+    /* a mark of another height, or with another grant, is not written over */
+    next = seen;
+    next.mark = (firn_mark){40, 8};
+    for (int i = 0; i < 2; i++) {
+        firn_records other = seen;
+        other.mark.high += i;
+        other.mark.grant += 1 - (uint64_t)i;
+        assert_int_equal(
+            firn_store_driver.write(self, &other, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+            FIRN_ESTORE);
+        assert_int_equal(error.code, FIRN_ESTORE);
+        sqlite3_reset(d->write);
+    }
+    assert_int_equal(firn_store_driver.end(self, FIRN_ESTORE), FIRN_ESTORE);
+    assert_records("two|4", "33|0|a client");
+    /* a loss */
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    seen = step_names;
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    next = seen;
+    next.losses++;
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_STORE, FIRN_VERB_RESERVE, NULL),
+        FIRN_OK);
+    assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+    assert_true(next.losses > 0 && next.ns_losses == 0 && self->history == next.losses);
+    assert_int_equal(log_size(), 0);
+    assert_true(sqlite_tally_read(self, &tally) && tally.count == self->count &&
+                tally.main == tally.count);
+    char history[24];
+    assert_string_equal(cell_of("SELECT history FROM meta"), module_digits(history, next.losses));
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_NS, "two", 4, (firn_mark){33, 0}),
+                     FIRN_OK);
+    assert_string_equal(cell_of("SELECT history FROM namespace WHERE name = 'bare'"), history);
+    /* what others committed is settled */
+    assert_true(log_size() > 0);
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    assert_int_equal(firn_store_driver.confirm(self, NULL), FIRN_OK);
+    assert_int_equal(log_size(), 0);
+    assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+    firn_store_driver.close(self);
+    assert_int_equal(log_size(), -1); /* tidy */
+    assert_int_equal(next_descriptor(), descriptor);
+}
+
+static void records_of_all_names(void **state) {
+    static const struct {
+        const char *layout; /* of all names; NULL: no record */
+        int64_t losses, all_losses;
+        bool all_new, shut;
+    } cases[] = {{NULL, 0, 0, true, false},
+                 {NULL, 5, 0, false, false},
+                 {SHUT, 5, 5, true, true},
+                 {SHUT, 5, 4, false, true},
+                 {"integer", 0, 0, true, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sqlite_store *self = sqlite_steps();
+        firn_records seen = step_names;
+        char sql[200];
+        snprintf(sql, sizeof sql, "UPDATE meta SET history = %d", (int)cases[i].losses);
+        change_file(sql);
+        if (cases[i].layout != NULL) {
+            snprintf(sql, sizeof sql,
+                     "INSERT INTO namespace(name, layout, history, floor)"
+                     " VALUES('%s', '%s', %d, 0)",
+                     FIRN_ALL_NAMES, cases[i].layout, (int)cases[i].all_losses);
+            change_file(sql);
+        }
+        assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL),
+                         FIRN_OK);
+        assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+        assert_int_equal(seen.all_new, cases[i].all_new);
+        assert_int_equal(seen.losses, cases[i].losses);
+        assert_int_equal(seen.shut != NULL, cases[i].shut);
+        assert_true(!cases[i].shut || strcmp(seen.shut, SHUT) == 0);
+        assert_true(!seen.ns_known && !seen.key_known && seen.mark.high == 0);
+        assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+        firn_store_driver.close(self);
+    }
+}
+
+/* Somebody has changed the file. */
+static void records_are_refused_in_another_file(void **state) {
+    static const struct {
+        const char *sql, *text;
+    } cases[] = {
+        {"DELETE FROM meta", "is not firn's (its table meta is empty)"},
+        {"UPDATE meta SET version = 0", "has schema 0 and this firn knows 1 to 3"},
+        {"UPDATE meta SET version = 4", "has schema 4 and this firn knows 1 to 3"},
+        {"UPDATE meta SET identity = identity + 1", ""},
+        {"CREATE TRIGGER t AFTER INSERT ON mark BEGIN SELECT 1; END", "run DROP TRIGGER \"t\""},
+        {"DROP TABLE meta", "no such table"},
+        {"ALTER TABLE mark RENAME TO m", "no such table"},
+        {"ALTER TABLE namespace RENAME TO n", "no such table"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int descriptor = next_descriptor();
+        sqlite_store *self = sqlite_steps();
+        firn_records seen = step_names;
+        firn_error error = {0};
+        assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){3, 9}), FIRN_OK);
+        change_file(cases[i].sql);
+        int code = firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, &error);
+        if (code == FIRN_OK) {
+            code = firn_store_driver.read(self, &seen, true, &error);
+            assert_int_equal(firn_store_driver.end(self, code), code);
+        }
+        assert_int_equal(code, FIRN_ESTORE);
+        assert_int_equal(error.code, code);
+        if (strstr(error.text, cases[i].text) == NULL) {
+            fail_msg("%zu: %s", i, error.text);
+        }
+        firn_store_driver.close(self);
+        assert_int_equal(next_descriptor(), descriptor);
+    }
+}
+
+/* How a loss is noticed. */
+static void records_that_are_older_are_noticed(void **state) {
+    enum { COUNT, MAIN, OWN, CHILD, INODE, TOLD, NEITHER, OTHERS, WAYS };
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        sqlite_store *self = sqlite_steps();
+        firn_records seen = step_names;
+        sqlite_tally tally;
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(step(self, FIRN_VERB_RESERVE, i == 0 ? 7 : FIRN_RECORD_KEY, "one", 5,
+                                  (firn_mark){3 + i, 9}),
+                             FIRN_OK);
+        }
+        assert_true(sqlite_tally_read(self, &tally));
+        assert_int_equal(tally.count, 3);
+        switch (way) {
+        case COUNT:
+            tally.count = 4;
+            sqlite_tally_write(self, &tally);
+            break;
+        case MAIN:
+            tally.main = 1; /* the log is not yet in the file, which has 0 */
+            sqlite_tally_write(self, &tally);
+            break;
+        case OTHERS: /* of another store */
+            sqlite_tally_write(self, &(sqlite_tally){tally.identity + 1, 9, 9});
+            break;
+        case OWN:
+        case CHILD: /* this process has written nothing */
+            unlink(in_place("firn.db-count"));
+            self->writer = way == OWN ? self->writer : 0;
+            self->count = 7;
+            break;
+        case INODE:
+        case TOLD: /* somebody has noticed the copy before */
+            change_file(way == TOLD ? "UPDATE meta SET history = history + 1"
+                                    : "UPDATE meta SET history = history");
+            copy_file("firn.db", "new.db");
+            assert_int_equal(rename(in_place("new.db"), in_place("firn.db")), 0);
+            break;
+        default:
+            break;
+        }
+        assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL),
+                         FIRN_OK);
+        const int code = firn_store_driver.read(self, &seen, true, NULL);
+        assert_int_equal(code, FIRN_OK);
+        const bool lost = way == COUNT || way == MAIN || way == OWN || way == INODE;
+        if (firn_store_driver.lost(self, &seen) != lost) {
+            fail_msg("way %d: %d", way, !lost);
+        }
+        driven *d = (driven *)self;
+        assert_int_equal(d->s.count, way == COUNT ? 4 : way == OWN ? 7 : 3);
+        assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+        firn_store_driver.close(self);
+    }
+}
+
+/* ---- listed ---------------------------------------------------------------------------------- */
+
+static char shown[400];
+static int shows; /* rows until the visitor stops */
+
+static int show(void *context, const firn_holding *holding) {
+    const size_t length = strlen(shown);
+    assert_ptr_equal(context, shown);
+    snprintf(shown + length, sizeof shown - length,
+             "%s|%s|%s|%s|%" PRId64 "|%" PRIu64 "|%" PRId64 ";", holding->ns, holding->layout,
+             holding->key, holding->note, holding->mark.high, holding->mark.grant, holding->floor);
+    return --shows == 0;
+}
+
+static int list_of(sqlite_store *self, const char *ns, int rows, firn_error *error) {
+    shown[0] = '\0';
+    shows = rows;
+    return firn_store_driver.list(self, ns, show, shown, error);
+}
+
+static void records_are_listed(void **state) {
+    const int descriptor = next_descriptor();
+    sqlite_store *self = sqlite_steps();
+    sqlite_session other = session_at(self, 1);
+    firn_error error;
+    (void)state;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, UINT64_MAX}),
+                     FIRN_OK);
+    change_file("INSERT INTO namespace(name, layout, history, floor) VALUES('a', 'two', 0, 0);"
+                "INSERT INTO mark(ns, key, high, \"grant\", note)"
+                " VALUES('bare', '1', 7, 12, 'n')");
+    assert_int_equal(list_of(self, NULL, 9, NULL), FIRN_OK);
+    assert_string_equal(shown, "a|two|||0|0|0;bare|one|1|n|7|12|5;"
+                               "bare|one|2|a client|30|18446744073709551615|5;");
+    assert_int_equal(list_of(self, "bare", 1, NULL), 1);
+    assert_string_equal(shown, "bare|one|1|n|7|12|5;");
+    assert_int_equal(list_of(self, "none", 9, NULL), FIRN_OK);
+    assert_string_equal(shown, "");
+    /* while somebody has the turn: it waits, then reads without it, and the next time at once */
+    assert_int_equal(sqlite_enter(self, NULL), FIRN_OK);
+    assert_int_equal(sqlite_take_turn(&other), SQLITE_OK);
+    int64_t begin_ms = clock_ms;
+    assert_int_equal(list_of(self, "bare", 9, NULL), FIRN_OK);
+    assert_int_equal(clock_ms - begin_ms, self->busy_ms);
+    begin_ms = clock_ms;
+    assert_int_equal(list_of(self, "bare", 9, NULL), FIRN_OK);
+    assert_int_equal(clock_ms, begin_ms);
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, &error),
+                     FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "is locked by"));
+    assert_int_equal(clock_ms, begin_ms);
+    sqlite_end_turn(&other);
+    sqlite_leave();
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){31, 3}),
+                     FIRN_OK);
+    assert_int_equal(self->hurry_ms, 0);
+    change_file("UPDATE meta SET version = 9");
+    assert_int_equal(list_of(self, NULL, 9, &error), FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "has schema 9"));
+    firn_store_driver.close(self);
+    assert_int_equal(next_descriptor(), descriptor);
+}
+
+/* A commit that leaves LOG_PAGES pages empties the log, and the count has the commit of the file
+ * without its log. */
+static void records_leave_a_short_log(void **state) {
+    sqlite_store *self = sqlite_steps();
+    sqlite_tally tally;
+    int emptied = 0, rounds = 0;
+    (void)state;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){1, 9}), FIRN_OK);
+    assert_true(sqlite_tally_read(self, &tally));
+    assert_int_equal(tally.main, tally.count - (UINT32_C(1) << 30)); /* unknown */
+    while (emptied < 2 && rounds++ < 100) {
+        const uint32_t main = tally.main;
+        assert_int_equal(
+            step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){1 + rounds, 9}),
+            FIRN_OK);
+        assert_true(sqlite_tally_read(self, &tally));
+        const bool checkpoint = strstr(passed, "checkpoint.before checkpoint.committed") != NULL;
+        assert_int_equal(tally.main, checkpoint ? tally.count : main);
+        assert_int_equal(log_size() == 0, checkpoint);
+        assert_true(!checkpoint || emptied == 0 || rounds == 16);
+        rounds = checkpoint ? 0 : rounds;
+        emptied += checkpoint;
+    }
+    assert_int_equal(emptied, 2);
+    firn_store_driver.close(self);
 }
 
 #endif
