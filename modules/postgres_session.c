@@ -162,8 +162,8 @@ static bool flush(const postgres_store *store, int64_t deadline_ms) {
     return more == 0;
 }
 
-/* Reads the whole answer, because the server commits after it has sent the rows. Keeps the last
- * result or the first failure. */
+/* Reads the whole answer, because the server commits after it has sent the rows. *out, NULL before,
+ * becomes the last result or the first failure. */
 static enum outcome receive(const postgres_store *store, int64_t deadline_ms, PGresult **out) {
     PGresult *kept = NULL, *next;
     bool failed = false, ended = false;
@@ -172,7 +172,6 @@ static enum outcome receive(const postgres_store *store, int64_t deadline_ms, PG
             if (!module_await(store->link.socket, POLLIN, deadline_ms) ||
                 PQconsumeInput(store->db) == 0) {
                 PQclear(kept);
-                *out = NULL;
                 return LOST;
             }
         }
@@ -198,11 +197,10 @@ static enum outcome receive(const postgres_store *store, int64_t deadline_ms, PG
     return !failed ? ANSWERED : severity != NULL && strcmp(severity, "ERROR") == 0 ? REFUSED : LOST;
 }
 
-/* Sends the rest of the statement and reads the answer, until the deadline. */
+/* Sends the rest of the statement and reads the answer as receive does, until the deadline. */
 static enum outcome converse(postgres_store *store, const char *sent_point, PGresult **out,
                              firn_error *error) {
     int64_t deadline_ms = module_now_ms() + store->link.timeout_ms;
-    *out = NULL;
     if (!flush(store, deadline_ms)) {
         return LOST;
     }
@@ -229,7 +227,7 @@ static const char *why_lost(const postgres_store *store, const PGresult *result,
 /* A failure before a write was sent. */
 static int lost_early(postgres_store *store, const PGresult *result, firn_error *error) {
     char line[120];
-    store->link.busy = store->link.busy || is_late(store);
+    store->link.busy = is_late(store);
     why_lost(store, result, line);
     module_fail(error, FIRN_ESTORE, "store %.60s does not answer (%.90s): check the server",
                 where(store), line);
@@ -487,7 +485,7 @@ static int check_pooler(postgres_store *store, size_t host, firn_error *error) {
         return FIRN_OK;
     }
     other.db = NULL;
-    int code = reach(&other, host, module_now_ms() + store->link.connect_ms / 2 + 1, NULL);
+    int code = reach(&other, host, module_now_ms() + store->link.connect_ms / 2, NULL);
     code = code == FIRN_OK ? tell(&other, text, &result, NULL) : code;
     bool shared = code == FIRN_OK &&
                   strtol(postgres_cell(result, 0, 0), NULL, 10) == strtol(store->session, NULL, 10);

@@ -8,9 +8,10 @@
 #include <libpq-fe.h>
 #include <poll.h>
 
+static int64_t awaited_until_ms;
 static short lie_await(int socket, short events);
 static int lie_poll(const struct pollfd *set);
-#define module_await(fd, events, end_ms) ((void)(end_ms), lie_await(fd, events))
+#define module_await(fd, events, end_ms) (awaited_until_ms = (end_ms), lie_await(fd, events))
 #define poll(set, count, ms)             lie_poll(set)
 #include "../modules/postgres.c"
 #include "../modules/postgres_place.c"
@@ -481,25 +482,33 @@ static int send_to(const PGconn *db, int which, const char *const *values) {
 
 /* The network and the server, without chance. */
 static struct {
+    bool lacks_memory;     /* of a connection */
     bool closed;           /* no connection is accepted */
     bool deaf;             /* nothing is ever ready */
     int reads;             /* that a connection needs before it is made */
     int flushes;           /* that a statement needs */
+    int parts;             /* of an answer, which arrive one after the other */
     int inputs;            /* that arrive on an idle connection; negative: one, its end */
     int version;           /* of the server; 0: a new one */
     int backend;           /* that a pooler reports */
     const char *reason;    /* of the last failure */
+    bool broken;           /* although there was an answer */
     bool blocks;           /* the connection cannot be made not to block */
     PGresult *results[20]; /* more of the answer, before the last one */
     int result_count;
 } net;
 
 static bool borrowed, begins_inside;
+static int connections;
 
 PGconn *PQconnectStartParams(const char *const *words, const char *const *values, int expand) {
     (void)words, (void)values, (void)expand;
     const unsigned before = backends;
+    if (net.lacks_memory) {
+        return NULL;
+    }
     session *s = session_new();
+    connections++;
     s->odd |= begins_inside;
     if (borrowed) {
         s->backend = 7;
@@ -538,6 +547,10 @@ static short lie_await(int socket, short events) {
         assert_int_equal(events, net.reads % 2 == 0 ? POLLOUT : POLLIN);
         return net.deaf ? 0 : events;
     }
+    if (net.parts > 0 && events == POLLIN) {
+        net.parts--;
+        return net.deaf ? 0 : events;
+    }
     return events == POLLIN || net.deaf ? 0 : events; /* no answer comes later */
 }
 
@@ -553,7 +566,7 @@ static int lie_poll(const struct pollfd *set) {
 /* The client notices the end of a connection only when no answer comes. */
 ConnStatusType PQstatus(const PGconn *db) {
     const session *s = session_of(db);
-    return s->closed && !s->own.answered ? CONNECTION_BAD : CONNECTION_OK;
+    return (s->closed && !s->own.answered) || net.broken ? CONNECTION_BAD : CONNECTION_OK;
 }
 
 PGTransactionStatusType PQtransactionStatus(const PGconn *db) {
@@ -572,11 +585,12 @@ int PQconsumeInput(PGconn *db) {
 
 int PQisBusy(PGconn *db) {
     const session *s = session_of(db);
-    return s->own.result == NULL && !s->own.answered && !s->closed;
+    return net.parts > 0 || (s->own.result == NULL && !s->own.answered && !s->closed);
 }
 
 PGresult *PQgetResult(PGconn *db) {
     session *s = session_of(db);
+    assert_int_equal(net.parts, 0);
     if (net.result_count > 0) {
         return net.results[--net.result_count];
     }
@@ -590,9 +604,11 @@ void PQfinish(PGconn *db) {
     session_leave(session_of(db));
 }
 
+static PGVerbosity given_verbosity;
+
 PGVerbosity PQsetErrorVerbosity(PGconn *db, PGVerbosity verbosity) {
     (void)db;
-    (void)verbosity;
+    given_verbosity = verbosity;
     return PQERRORS_DEFAULT;
 }
 
@@ -627,13 +643,15 @@ char *PQresultErrorField(const PGresult *result, int which) {
                : NULL;
 }
 
-static int prepares;
+static int prepares, executions;
 static const char *failing_prepare; /* its SQLSTATE; "": no answer */
 
 /* Of the statements that the driver may repeat, none fails by chance. */
 int PQsendPrepare(PGconn *db, const char *name, const char *text, int count, const Oid *types) {
     session *s = session_of(db);
-    (void)text, (void)count, (void)types;
+    (void)types;
+    assert_int_equal(count, 0);
+    assert_int_equal(which_text(text), which_name(name));
     s->own.answered = false;
     if (s->closed) {
         return 0;
@@ -652,7 +670,9 @@ int PQsendQueryPrepared(PGconn *db, const char *name, int count, const char *con
                         const int *lengths, const int *formats, int format) {
     session *s = session_of(db);
     const int which = which_name(name);
-    (void)count, (void)lengths, (void)formats, (void)format;
+    (void)lengths, (void)formats;
+    executions++;
+    assert_true(format == 0 && count == statements[which].values);
     scripted_disturb();
     if ((s->own.prepared >> which & 1) != 0 || s->closed) {
         return send_to(db, which, values);
@@ -666,12 +686,16 @@ int PQsendQueryPrepared(PGconn *db, const char *name, int count, const char *con
 int PQsendQueryParams(PGconn *db, const char *text, int count, const Oid *types,
                       const char *const *values, const int *lengths, const int *formats,
                       int format) {
-    (void)count, (void)types, (void)lengths, (void)formats, (void)format;
-    return send_to(db, which_text(text), values);
+    const int which = which_text(text);
+    (void)types, (void)lengths, (void)formats;
+    assert_true(format == 0 && count > 0 && count == statements[which].values);
+    return send_to(db, which, values);
 }
 
 int PQsendQuery(PGconn *db, const char *text) {
-    return send_to(db, which_text(text), NULL);
+    const int which = which_text(text);
+    assert_true(which > NOW || statements[which].values == 0);
+    return send_to(db, which, NULL);
 }
 
 static void *driver_handle(void) {
@@ -903,13 +927,15 @@ static void records_of_each_answer(void **state) {
         planned.lost = answers[i].lost;
         planned.done = answers[i].done;
         planned.inside = answers[i].inside;
-        const int64_t before = server_mark(1, 1);
+        const int64_t before = server_mark(1, 1), begun_ms = module_now_ms();
+        awaited_until_ms = INT64_MAX;
         const int code = firn_store_driver.write(store, &seen, &next, FIRN_RECORD_KEY,
                                                  FIRN_VERB_RESERVE, &error);
         if (code != answers[i].code) {
             fail_msg("answer %zu: %d, %s", i, code, error.text);
         }
         assert_int_equal(planned.count, 0);
+        assert_true(awaited_until_ms > begun_ms);
         assert_says(&error, answers[i].says);
         assert_true(code == FIRN_OK || (int)error.code == code);
         assert_int_equal(store->db == NULL, answers[i].dropped);
@@ -918,24 +944,36 @@ static void records_of_each_answer(void **state) {
         assert_false(store->unconfirmed && answers[i].code == FIRN_OK);
         assert_int_equal(firn_store_driver.end(store, FIRN_OK), FIRN_OK);
     }
-    /* a step of a transaction is undone with its connection; its end may be done */
+    /* another notice does not end the doubt */
     for (int i = 0; i < 2; i++) {
+        PGresult *told = make_error("01000", i == 0 ? "WARNING" : "NOTICE");
+        notice(store, told);
+        assert_true(store->unconfirmed);
+        PQclear(told);
+    }
+    /* a step of a transaction is undone with its connection; its end may be done */
+    for (int i = 0; i < 3; i++) {
         firn_error error = {0};
         module_retry_worked(&store->link.retry);
-        assert_int_equal(firn_store_driver.begin(store, &step_names, FIRN_VERB_RELABEL, NULL),
-                         FIRN_OK);
+        const firn_verb verb = i < 2 ? FIRN_VERB_RELABEL : FIRN_VERB_RESERVE;
+        assert_int_equal(firn_store_driver.begin(store, &step_names, verb, NULL), FIRN_OK);
+        if (i == 2) {
+            assert_int_equal(firn_store_driver.write(store, &seen, &next, 6, verb, NULL),
+                             FIRN_WRITE_CHANGED);
+        }
         assert_true(store->sql.inside);
         seen = step_names;
         assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_OK);
         next = seen;
-        planned.which = i == 0 ? NAME : COMMIT;
+        planned.which = i == 0 ? NAME : i == 1 ? COMMIT : RAISE;
         planned.count = planned.lost = planned.cut = true;
         planned.done = planned.inside = planned.warns = false;
+        const int code = i == 1 ? FIRN_EUNKNOWN : FIRN_ESTORE;
         assert_int_equal(
-            firn_store_driver.write(store, &seen, &next, FIRN_RECORD_NS, FIRN_VERB_RELABEL, &error),
-            i == 0 ? FIRN_ESTORE : FIRN_EUNKNOWN);
+            firn_store_driver.write(store, &seen, &next, i < 2 ? FIRN_RECORD_NS : 6, verb, &error),
+            code);
         assert_true(store->db == NULL && !store->sql.inside);
-        assert_int_equal(error.code, i == 0 ? FIRN_ESTORE : FIRN_EUNKNOWN);
+        assert_int_equal(error.code, code);
         assert_int_equal(firn_store_driver.end(store, FIRN_ESTORE), FIRN_ESTORE);
     }
     module_close(store);
@@ -944,7 +982,7 @@ static void records_of_each_answer(void **state) {
 /* Results of an answer: the last one, or the first that failed. */
 static void records_of_several_results(void **state) {
     postgres_store *store = steps_begin();
-    PGresult *out;
+    PGresult *out = NULL;
     (void)state;
     assert_int_equal(firn_store_driver.begin(store, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
     session *s = only_session();
@@ -967,19 +1005,26 @@ static void records_of_several_results(void **state) {
     assert_int_equal(receive(store, 0, &out), REFUSED);
     assert_string_equal(PQresultErrorField(out, PG_DIAG_SQLSTATE), "42501");
     PQclear(out);
+    out = NULL;
     assert_int_equal(receive(store, 0, &out), LOST); /* no result */
     assert_null(out);
+    s->own.result = make_result(PGRES_TUPLES_OK, 1); /* perhaps without the commit */
+    net.broken = true;
+    assert_int_equal(receive(store, 0, &out), LOST);
+    net.broken = false;
+    PQclear(out);
     /* the statement is sent in parts */
     firn_records seen, next;
     fresh(store, &seen, &next);
-    net.flushes = 2;
+    net.flushes = net.parts = 2;
     assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_OK);
-    assert_int_equal(net.flushes, 0);
-    for (int i = 0; i < 3; i++) {
+    assert_true(net.flushes == 0 && net.parts == 0);
+    for (int i = 0; i < 5; i++) {
         fresh(store, &seen, &next);
-        net.flushes = i == 0 ? -1 : 1;
-        net.deaf = i == 1;
-        net.inputs = i == 2 ? -1 : 0;
+        net.flushes = i == 0 ? -1 : i < 3;
+        net.parts = i >= 3;
+        net.deaf = i % 2 == 1;
+        net.inputs = i == 2 || i == 4 ? -1 : 0;
         assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_ESTORE);
         assert_null(store->db);
         memset(&net, 0, sizeof net);
@@ -997,10 +1042,17 @@ static void records_of_prepared_statements(void **state) {
     assert_true(store->prepared == 0 && store->used == 0);
     assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_OK);
     assert_true(store->prepared == 0 && store->used == 1U << READ);
-    prepares = 0;
+    prepares = executions = 0;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_OK);
-        assert_true(store->prepared == 1U << READ && prepares == 1);
+        assert_true(store->prepared == 1U << READ && prepares == 1 && executions == i + 1);
+    }
+    live.rows[ns_row("bare")].there = true;
+    for (int i = 0; i < 2; i++) {
+        store->sql.names = &step_names;
+        assert_int_equal(sql_settle(store, NULL), FIRN_OK);
+        assert_int_equal(postgres_run(store, BORN, NULL, NULL), FIRN_OK);
+        assert_int_equal(store->prepared, 1U << READ | (unsigned)i << SETTLE);
     }
     postgres_hang_up(store, false);
     assert_true(store->prepared == 0 && store->used == 0);
@@ -1017,6 +1069,17 @@ static void records_of_prepared_statements(void **state) {
         failing_prepare = NULL;
     }
     assert_true(store->link.busy);
+    /* too late to send anything */
+    PGresult *none = make_result(PGRES_TUPLES_OK, 0), *row = none;
+    module_retry_worked(&store->link.retry);
+    assert_int_equal(firn_store_driver.begin(store, &seen, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    store->link.end_ms = 0;
+    assert_int_equal(postgres_ask(store, READ, NULL, NULL, &row, NULL), FIRN_ESTORE);
+    assert_null(row);
+    row = none;
+    assert_int_equal(tell(store, "ROLLBACK", &row, NULL), FIRN_ESTORE);
+    assert_null(row);
+    PQclear(none);
     module_close(store);
 }
 
@@ -1045,6 +1108,7 @@ static void records_need_a_server(void **state) {
          "(password authentication failed)"},
         {"FATAL:  2800: odd\n", false, "(2800: odd)"},
         {"ERROR:  28000 odd\n", false, "(28000 odd)"},
+        {"on socket failed: PANNE:  odd\n", false, "(PANNE:  odd)"},
         {"ERRORS: odd\n", false, "(ERRORS: odd)"},
     };
     static const struct {
@@ -1072,11 +1136,15 @@ static void records_need_a_server(void **state) {
         assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
         assert_says(&error, refusals[i].says);
         assert_int_equal(store->link.busy, refusals[i].busy);
+        assert_int_equal(given_verbosity, PQERRORS_VERBOSE); /* with the SQLSTATE */
         assert_null(store->db);
         assert_null(only_session());
         assert_int_equal(store->link.socket, -1);
     }
     memset(&net, 0, sizeof net);
+    net.lacks_memory = true;
+    assert_int_equal(connect_now(store, &error), FIRN_EMEMORY);
+    net.lacks_memory = false;
     net.blocks = true;
     assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
     net.blocks = false;
@@ -1087,6 +1155,7 @@ static void records_need_a_server(void **state) {
     net.reads = 6;
     assert_int_equal(connect_now(store, &error), FIRN_OK);
     assert_int_equal(net.reads, 0);
+    assert_int_equal(given_verbosity, PQERRORS_DEFAULT);
     assert_int_equal(store->link.socket, PQsocket(store->db));
     net.reads = 4;
     net.deaf = true;
@@ -1160,9 +1229,13 @@ static void records_need_an_own_session(void **state) {
     firn_error error = {0};
     (void)state;
     assert_int_equal(step(store, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 1}), FIRN_OK);
+    connections = 0;
+    assert_int_equal(connect_now(store, &error), FIRN_OK);
+    assert_int_equal(connections, 1);
     net.backend = 77; /* a pooler, whose sessions are apart */
     backends = 0;
     assert_int_equal(connect_now(store, &error), FIRN_OK);
+    assert_int_equal(connections, 3);
     assert_non_null(only_session());
     borrowed = true; /* or one */
     assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
@@ -1245,6 +1318,40 @@ static void records_have_statements(void **state) {
     module_close(store);
 }
 
+/* Its process was forked at a failpoint of a write: the answer is the parent's. */
+static void fork_at(void *self, const char *name) {
+    postgres_store *store = self;
+    store->link.process += strcmp(name, passed) == 0;
+}
+
+static void records_of_a_forked_child(void **state) {
+    static const char *const points[] = {"reserve.before", "reserve.sent", "reserve.committed"};
+    postgres_store *store = steps_begin();
+    firn_records seen, next;
+    (void)state;
+    assert_int_equal(step(store, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 1}), FIRN_OK);
+    store->link.options.failpoint = fork_at;
+    store->link.options.failpoint_self = store;
+    for (int i = 0; i < 3; i++) {
+        firn_error error = {0};
+        const int64_t process = store->link.process;
+        fresh(store, &seen, &next);
+        snprintf(passed, sizeof passed, "%s", points[i]);
+        assert_int_equal(firn_store_driver.write(store, &seen, &next, FIRN_RECORD_KEY,
+                                                 FIRN_VERB_RESERVE, &error),
+                         FIRN_EFORKED);
+        assert_int_equal(error.code, FIRN_EFORKED);
+        assert_non_null(store->db);
+        assert_int_equal(only_session()->own.result != NULL, i == 1);
+        assert_int_equal(firn_store_driver.end(store, FIRN_EFORKED), FIRN_EFORKED);
+        store->link.process = process;
+        if (i == 1) {
+            postgres_hang_up(store, false);
+        }
+    }
+    module_close(store);
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_those_of_the_row),
@@ -1256,6 +1363,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test_setup(records_of_prepared_statements, begin_program),
         cmocka_unit_test_setup(records_need_a_server, begin_program),
         cmocka_unit_test_setup(records_need_an_own_session, begin_program),
+        cmocka_unit_test_setup(records_of_a_forked_child, begin_program),
         cmocka_unit_test_setup(records_have_statements, begin_program),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
