@@ -1116,9 +1116,13 @@ static void records_need_a_server(void **state) {
         const char *cell, *says; /* NULL: the server can be used */
     } greetings[] = {
         {GREET_READ_ONLY, "t", "is a standby or read-only"},
-        {GREET_FSYNC, "f", "fsync=off"},
-        {GREET_WHOLE_PAGES, "f", "full_page_writes=off"},
-        {GREET_LOGGED, "f", "an UNLOGGED table"},
+        {GREET_FSYNC, "f",
+         "fsync=off, so a crash may lose acknowledged writes: turn it on, or accept"},
+        {GREET_WHOLE_PAGES, "f",
+         "full_page_writes=off, so a crash may lose acknowledged writes: turn it on, or on ZFS "
+         "set"},
+        {GREET_LOGGED, "f",
+         "an UNLOGGED table, so a crash may lose acknowledged writes: run ALTER TABLE"},
         {GREET_MEDDLER, "theirs", "theirs"},
         {GREET_MARKS, "999999", "was dropped or made again"},
         {GREET_MARKS, "", "was dropped or made again"},
