@@ -2155,13 +2155,13 @@ static firn_gen *taker;
 
 /* While the store hears of it, which may take long, a process of the machine continues. */
 static void take_meanwhile(void) {
-    void (*act)(void) = at_give_back;
+    void (*const again)(void) = at_give_back;
     at_give_back = NULL;
     for (int i = 0; i < 5; i++) {
         pass(&world.clock, 6 * SECOND);
         (void)take(taker, NULL);
     }
-    at_give_back = act;
+    at_give_back = again;
 }
 
 static void a_right_is_closed_before_the_store_hears_of_it(void **state) {

@@ -594,6 +594,220 @@ static void a_file_that_cannot_be_looked_at_costs_no_blocks(void **state) {
     ended(segment);
 }
 
+/* ---- a file that fails ----------------------------------------------------------------------- */
+
+static const firn_driver *whole_driver;
+static firn_driver frail_driver;
+static int fails_in;         /* calls of the file until one fails; 0: none does */
+static bool fails_late;      /* the change is made, and nobody knows that */
+static bool file_lost;       /* until something is written */
+static void (*at_end)(void); /* of a change */
+
+static bool fails(void) {
+    return fails_in > 0 && --fails_in == 0;
+}
+
+static int frail_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    return fails() ? refuse_away(error) : whole_driver->begin(self, names, verb, error);
+}
+
+static int frail_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    return fails() ? refuse_away(error) : whole_driver->read(self, seen, surely, error);
+}
+
+static bool frail_lost(void *self, const firn_records *seen) {
+    return file_lost || whole_driver->lost(self, seen);
+}
+
+static int frail_write(void *self, const firn_records *seen, firn_records *next, int which,
+                       firn_verb verb, firn_error *error) {
+    file_lost = false;
+    return fails() ? refuse_away(error) : whole_driver->write(self, seen, next, which, verb, error);
+}
+
+static int frail_end(void *self, int code) {
+    const bool failing = code == FIRN_OK && fails();
+    const int done = whole_driver->end(self, failing && !fails_late ? FIRN_ESTORE : code);
+    if (at_end != NULL) {
+        at_end();
+    }
+    return !failing ? done : fails_late ? FIRN_EUNKNOWN : FIRN_ESTORE;
+}
+
+/* Of a process that has opened its file. */
+static firn__stock *frail(firn_segment *segment) {
+    firn__stock *stock = firn__segment_stock(segment);
+    whole_driver = stock->file.driver;
+    frail_driver = *whole_driver;
+    frail_driver.begin = frail_begin;
+    frail_driver.read = frail_read;
+    frail_driver.lost = frail_lost;
+    frail_driver.write = frail_write;
+    frail_driver.end = frail_end;
+    stock->file.driver = &frail_driver;
+    fails_in = 0;
+    fails_late = file_lost = false;
+    at_end = NULL;
+    return stock;
+}
+
+static int keep_block_of(firn_segment *segment, int64_t count) {
+    int64_t first;
+    const int code = firn_segment_block(segment, count, &first, NULL);
+    for (int64_t i = 0; code == FIRN_OK && i < count; i++) {
+        keep_id((uint64_t)(first + i));
+    }
+    return code;
+}
+
+static int take_some(firn_segment *segment) {
+    return keep_block_of(segment, 20);
+}
+
+static int take_many(firn_segment *segment) {
+    return keep_block_of(segment, in_hand(file).left + 1);
+}
+
+/* The last ten of them. */
+static int return_some(firn_segment *segment) {
+    const firn__stock_wish wish = {20, 20, 0, FIRN_SLOT_MAX};
+    int64_t first;
+    firn_mark mark;
+    firn__stock *stock = firn__segment_stock(segment);
+    int code = firn__stock_take(stock, &wish, &first, &mark, NULL);
+    for (int64_t i = 0; code == FIRN_OK && i < 10; i++) {
+        keep_id((uint64_t)(first + i));
+    }
+    return code == FIRN_OK ? firn__stock_return(stock, &mark, first + 10, NULL) : code;
+}
+
+static int show_them(firn_segment *segment) {
+    int64_t left = -1, lasts_ms = -1;
+    const int code = firn_segment_reserve(segment, &left, &lasts_ms, NULL);
+    assert_true(code == FIRN_OK ? left >= 0 && lasts_ms >= 0 : left == -1 && lasts_ms == -1);
+    return code;
+}
+
+static int show_next(firn_segment *segment) {
+    int64_t next = -1;
+    const int code = firn_segment_peek(segment, &next, NULL);
+    assert_true(code == FIRN_OK ? next > 0 : next == -1);
+    return code;
+}
+
+static int give_all_back(firn_segment *segment) {
+    return firn_segment_give_back(segment, NULL);
+}
+
+/* Each call to the file fails once, and after it the next ones continue. */
+static void a_call_of_the_file_that_fails_repeats_nothing(void **state) {
+    static int (*const calls[])(firn_segment *) = {take_some, take_many, return_some,
+                                                   show_them, show_next, give_all_back};
+    (void)state;
+    firn_segment *segment = integers_of(file, "max_reserve=400 step=20");
+    gets(segment);
+    frail(segment);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        for (int late = 0; late < 2; late++) {
+            int failed = 0, at = 0, code;
+            do {
+                pass(&world.clock, MINUTE);
+                fails_late = late == 1;
+                fails_in = ++at;
+                code = calls[i](segment);
+                failed += code != FIRN_OK;
+            } while (fails_in == 0);
+            assert_int_equal(code, FIRN_OK);
+            assert_in_range(failed, 1, at - 1);
+            fails_in = 0;
+        }
+    }
+    gets(segment);
+    nothing_twice();
+    ended(segment);
+}
+
+/* As after a power cut without a sync. The loss is written down by the next change, even of another
+ * record. */
+static void a_file_that_lost_records_drops_integers(void **state) {
+    (void)state;
+    firn_segment *segment = worked();
+    frail(segment);
+    away = true;
+    for (int by_rate = 0; by_rate < 2; by_rate++) {
+        assert_true(in_hand(file).left > 100);
+        pass(&world.clock, MINUTE);
+        file_lost = true;
+        if (by_rate == 1) {
+            int64_t left, lasts_ms;
+            assert_int_equal(firn_segment_reserve(segment, &left, &lasts_ms, NULL), FIRN_OK);
+            assert_int_equal(left, 0);
+            assert_false(file_lost);
+        }
+        drain(segment, 3000);
+        gets_none(segment, FIRN_ESTORE, "has too few integers left");
+        assert_false(file_lost);
+        assert_int_equal(in_hand(file).left, 0);
+        away = false;
+        pass(&world.clock, MINUTE);
+        gets(segment);
+        away = true;
+        assert_int_equal(take_some(segment), FIRN_OK);
+    }
+    nothing_twice();
+    away = false;
+    ended(segment);
+}
+
+static void a_file_that_cannot_be_opened_is_tried_again(void **state) {
+    char path[400];
+    (void)state;
+    snprintf(path, sizeof path, "%s/folder", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    firn_segment *segment = integers_of(path, "");
+    gets_none(segment, FIRN_ESTORE, "/folder");
+    assert_int_equal(rmdir(path), 0);
+    pass(&world.clock, MINUTE);
+    gets(segment);
+    forget_witness(segment);
+    ended(segment);
+}
+
+static void a_store_without_a_place_has_no_reserve(void **state) {
+    char keys[500];
+    firn_segment *segment;
+    (void)state;
+    snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s", file);
+    assert_int_equal(
+        firn_segment_open(&segment, "orders", keys, world.log.real, &world.hands, NULL), FIRN_OK);
+    gets_none(segment, FIRN_ESTORE, "needs a store with a place");
+    ended(segment);
+}
+
+/* In memory it may be lost. */
+static void the_file_of_the_user_is_the_default(void **state) {
+    char path[400];
+    firn_segment *segment, *careful;
+    struct stat found;
+    (void)state;
+    assert_int_equal(setenv("XDG_STATE_HOME", folder, 1), 0);
+    assert_int_equal(
+        firn_segment_open(&segment, "orders", INTEGERS, world.store, &world.hands, NULL), FIRN_OK);
+    gets(segment);
+    snprintf(path, sizeof path, "%s/firn/reserve.db", folder);
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(
+        firn_segment_open(&careful, "orders", "reserve=1h", world.store, &world.hands, NULL),
+        FIRN_OK);
+    if (strncmp(folder, "/dev/shm", 8) == 0) {
+        gets_none(careful, FIRN_ESTORE, "unsafe=1");
+    }
+    unsetenv("XDG_STATE_HOME"); /* end_world removes the folder */
+    forget_witness(segment);
+    ended(careful);
+    ended(segment);
+}
+
 /* ---- the witness ----------------------------------------------------------------------------- */
 
 static char *witness_of(char path[64], firn_segment *segment) {
@@ -831,6 +1045,24 @@ static void a_file_from_before_a_give_back_issues_nothing(void **state) {
     away = false;
     nothing_twice();
     ended(plain);
+    ended(segment);
+}
+
+/* The copy is of a process that had taken more, returned it, and gave the rest back to the store. */
+static void an_older_file_sees_no_loss_in_a_give_back(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = worked();
+    copy_file(copy, "older.db");
+    ended(segment);
+    segment = integers();
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    kill_integers(segment);
+    put_back(copy);
+    segment = integers();
+    gets(segment);
+    drain(segment, 3000);
+    nothing_twice();
     ended(segment);
 }
 
@@ -1250,6 +1482,11 @@ int main(int count, char **words) {
         TEST(a_copy_of_the_process_drops_integers),
         TEST(a_child_continues),
         TEST(a_file_that_cannot_be_looked_at_costs_no_blocks),
+        TEST(a_call_of_the_file_that_fails_repeats_nothing),
+        TEST(a_file_that_lost_records_drops_integers),
+        TEST(a_file_that_cannot_be_opened_is_tried_again),
+        TEST(a_store_without_a_place_has_no_reserve),
+        TEST(the_file_of_the_user_is_the_default),
         TEST(a_witness_that_is_no_file_delays_nobody),
         TEST(a_damaged_witness_costs_no_blocks),
         TEST(a_witness_that_another_process_locks_delays_a_call_only),
@@ -1259,6 +1496,7 @@ int main(int count, char **words) {
         TEST(an_empty_copy_sees_no_loss_in_a_give_back),
         TEST(a_give_back_of_another_process_is_no_loss),
         TEST(a_file_from_before_a_give_back_issues_nothing),
+        TEST(an_older_file_sees_no_loss_in_a_give_back),
         TEST(a_file_from_before_drops_is_soon_used_again),
         TEST(a_store_that_cannot_declare_it_repeats_nothing_here),
         TEST(an_idle_process_sees_no_loss_in_a_give_back),
