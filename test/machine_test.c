@@ -3178,8 +3178,8 @@ static void a_give_back_that_fails_leaves_nothing_in_use(void **state) {
     kill_process(gen);
 }
 
-/* The store went back, and somebody else has a node of the machine. Whatever fails while the
- * machine looks: either the call says so, or the node is closed. */
+/* The store lost reservations, and somebody else has a node of the machine. If a call fails while
+ * the machine looks, either the look fails or the node is closed. */
 static void a_look_that_fails_keeps_no_foreign_node(void **state) {
     (void)state;
     char key[FIRN_KEY_SIZE];
