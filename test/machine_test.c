@@ -2627,7 +2627,7 @@ static void a_reserve_has_a_place(void **state) {
     kill_process(gen);
     holdings = 0;
     static const char *const names[] = {"r", "a-namespace-that-ends-otherwise"};
-    for (size_t i = 0; i < 2; i++) { /* the file of a store that is no reserve */
+    for (size_t i = 0; i < 2; i++) { /* a store's file, without a reserve */
         char keys[200];
         firn_store *usual = world.store, *plain = world.store = store_at(url);
         snprintf(keys, sizeof keys, "ns=%s unsafe=1 max_wait=0", names[i]);
@@ -3152,7 +3152,7 @@ static void a_refill_that_fails_counts_for_nothing(void **state) {
     closed(gen);
 }
 
-/* What goes back to the store is closed in the file. */
+/* Slots that the store takes back are closed in the file before. */
 static void a_give_back_that_fails_leaves_nothing_in_use(void **state) {
     (void)state;
     char key[FIRN_KEY_SIZE];
