@@ -117,7 +117,7 @@ int firn__machine_begin(firn__machine *machine, firn_records *seen, const char *
 int firn__machine_write(firn__machine *machine, const firn_records *seen, firn_mark mark,
                         const char *note, firn_error *error);
 int firn__machine_end(firn__machine *machine, int code);
-/* The record, in a transaction of its own. Its note stays valid until the next read. */
+/* The record, in a separate transaction. Its note stays valid until the next read. */
 int firn__machine_read(firn__machine *machine, firn_records *seen, const char *key,
                        firn_error *error);
 

@@ -1894,7 +1894,7 @@ static void a_loss_stops_other_nodes_for_the_short_reach_only(void **state) {
     gen = other = NULL;
     int waited[3] = {0, 0, 0}, failed = 0, moved = 0, step_s = 6;
     for (int s = 0; s < 3900; s += step_s) {
-        step_s = s >= 120 && s < 3480 ? 60 : 6; /* while nothing new is due */
+        step_s = s >= 120 && s < 3480 ? 60 : 6; /* nothing new happens */
         const bool goes_on = tries(&gen, file);
         waited[0] += !goes_on && failed == 0 && s < 3000;
         failed += !goes_on && s >= 3000;
