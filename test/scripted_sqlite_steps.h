@@ -105,7 +105,7 @@ static void records_of_a_count_are_in_one_file(void **state) {
     (void)state;
     put_count(store, -5, 7, 3);
     assert_int_equal(link(in_place("c.db-count"), in_place("link")), 0);
-    put_count(store, -5, 8, 3); /* it has two names */
+    put_count(store, -5, 8, 3); /* a count with two names is refused */
     unlink(in_place("link"));
     assert_true(count_is(store, -5, 7, 3));
     assert_int_equal(rename(in_place("c.db-count"), in_place("link")), 0);
@@ -610,8 +610,7 @@ static void records_are_listed(void **state) {
     begin_ms = clock_ms;
     assert_int_equal(list_of(self, "bare", 9, NULL), FIRN_OK);
     assert_int_equal(clock_ms, begin_ms);
-    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, &error),
-                     FIRN_ESTORE);
+    assert_int_equal(sqlite_prologue(self, &step_names, FIRN_VERB_RESERVE, &error), FIRN_ESTORE);
     assert_non_null(strstr(error.text, "is locked by"));
     assert_int_equal(clock_ms, begin_ms);
     sqlite_end_turn(&other);
