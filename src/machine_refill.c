@@ -190,7 +190,7 @@ static int send_refill(refilling *f, firn_error *error) {
     firn_gen *gen = machine->gen;
     const firn__patience patience = firn__patience_begin(gen->clock, gen->keys.max_wait_ms);
     const bool continues = f->pending.earliest == f->pending.latest &&
-                           f->pending.earliest == f->before.end && f->before.grant != 0 &&
+                           f->pending.earliest == f->before.end &&
                            f->before.state == FIRN__RIGHT_OPEN;
     char note[FIRN_NOTE_SIZE], mine[FIRN_NOTE_SIZE];
     snprintf(note, sizeof note, "reserve: %.90s%.28s", gen->kept.note, write_mine(machine, mine));

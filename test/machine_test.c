@@ -2112,6 +2112,30 @@ static void a_refill_that_was_sent_twice_is_not_given_back(void **state) {
     closed(gen);
 }
 
+/* Nor slots that still wait for their fence, nor what is over before a window may end. */
+static void a_right_without_its_fence_is_not_given_back(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    for (int over = 0; over < 2; over++) {
+        firn_mark held;
+        pass(&world.clock, 2 * HOUR);
+        const int64_t now = slot_now(gen);
+        const firn_request claim = {.earliest = now, .latest = now + 4};
+        assert_int_equal(firn__machine_refill(gen->machine, key, &claim, &held, NULL), FIRN_OK);
+        firn__right right = right_of(gen, key);
+        right.ceiling = over ? right.end : right.end - 4;
+        write_right_of(gen, key, &right);
+        pass(&world.clock, over ? HOUR - 10 * SECOND : 0);
+        const int before = told;
+        assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_OK);
+        assert_int_equal(told, before);
+        assert_int_equal(mark_in_store(key), right.end);
+        assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_CLOSED);
+    }
+    kill_process(gen);
+}
+
 /* A later refill is given back as far as its own first slot: a copy of the earlier one may still
  * arrive. */
 static void a_give_back_ends_at_what_was_sent_twice(void **state) {
@@ -2295,7 +2319,8 @@ static void a_right_that_is_given_back_meanwhile_is_not_refilled(void **state) {
     ops.close = keep_open;
     firn_store *usual = world.store, *another;
     assert_int_equal(firn_store_wrap(&another, &ops, &world.log, NULL), FIRN_OK);
-    for (hasty_at = 2; hasty_at <= 3; hasty_at++) {
+    for (int way = 0; way < 3; way++) { /* lastly with a pending refill of another process */
+        hasty_at = way == 0 ? 2 : 3;
         firn_gen *gen = process_of(file, "reserve_nodes=1");
         world.store = another;
         giver = process_of(file, "reserve_nodes=1");
@@ -2304,6 +2329,9 @@ static void a_right_that_is_given_back_meanwhile_is_not_refilled(void **state) {
         strcpy(watched_key, key_of(gen));
         pass(&world.clock, 10 * MINUTE);
         const int64_t end = right_of(gen, watched_key).end;
+        if (way == 2) {
+            leave_refill(gen, watched_key, 77);
+        }
         patient = gen->machine->driver;
         hasty = *patient;
         hasty.begin = begin_second;
@@ -2315,7 +2343,7 @@ static void a_right_that_is_given_back_meanwhile_is_not_refilled(void **state) {
         assert_true(hasty_seen >= hasty_at);
         assert_int_equal(world.log.reserves, reserves);
         assert_int_equal(right_of(gen, watched_key).state, FIRN__RIGHT_CLOSED);
-        assert_int_equal(pending_of(gen, watched_key).grant, 0);
+        assert_int_equal(pending_of(gen, watched_key).grant, way == 2 ? 77 : 0);
         assert_true(hasty_at == 2 ? mark_in_store(watched_key) < end
                                   : mark_in_store(watched_key) == end);
         pass(&world.clock, 11 * SECOND);
@@ -2527,6 +2555,27 @@ static void a_damaged_binding_is_a_copy(void **state) {
         denied_process(file, "", FIRN_ESTORE, "and the store is away");
     }
     closed(gen);
+}
+
+static int no_wall(void *self, firn_time *now) {
+    (void)self, (void)now;
+    return FIRN_ESYSTEM;
+}
+
+/* Between two refills the store's clock is enough. After a boot without the store, no clock is. */
+static void without_a_clock_of_its_own_a_machine_believes_none(void **state) {
+    (void)state;
+    firn_time now;
+    firn_gen *gen = process(), *next = NULL;
+    takes(gen);
+    int (*const usual)(void *, firn_time *) = world.hands.wall;
+    world.hands.wall = no_wall;
+    assert_int_equal(status_of(gen).reserve_ms, 0);
+    assert_int_equal(firn_store_now(gen->store, &now, NULL), FIRN_OK);
+    away = true;
+    reboot(gen);
+    assert_int_equal(try_process(&next, file, "", NULL), FIRN_ESTORE);
+    world.hands.wall = usual;
 }
 
 /* The clock of the shared store is not known, and it does not answer. */
@@ -3134,14 +3183,16 @@ static void a_refill_that_fails_counts_for_nothing(void **state) {
     char key[FIRN_KEY_SIZE];
     firn_gen *gen = issuing(key);
     bool met = true;
-    for (int n = 1; met; n++) {
+    for (int n = 2; met; n++) { /* each second time a copy sends the same */
         firn_mark held;
-        assert_true(n < 60);
-        pass(&world.clock, n % 9 == 8 ? 2 * HOUR : 20 * SECOND); /* the right may be over */
+        assert_true(n < 120);
+        world.log.fate = FATE_TWIN;
+        world.log.fated = n % 2;
+        pass(&world.clock, n % 18 == 16 ? 2 * HOUR : 20 * SECOND); /* the right may be over */
         const firn__right before = right_of(gen, key);
-        fails_in = n;
+        fails_in = n / 2;
         const int code = firn__machine_refill(gen->machine, key, NULL, &held, NULL);
-        met = fails_in == 0;
+        met = fails_in == 0 || n % 2 == 1;
         fails_in = 0;
         const firn__right after = right_of(gen, key);
         assert_int_equal(after.state, FIRN__RIGHT_OPEN);
@@ -3200,7 +3251,7 @@ static void a_look_that_fails_keeps_no_foreign_node(void **state) {
                                  .note = "another"};
     go_back(gen, key);
     assert_int_equal(firn_store_reserve(beside, &theirs, &first, &held, NULL), FIRN_OK);
-    for (int way = 0; way < 2; way++) { /* the mark is an older one, or one of a later holder */
+    for (int way = 0; way < 2; way++) { /* an older mark, or one of another holder */
         bool met = true;
         for (int n = 1; met; n++) {
             assert_true(n < 60);
@@ -3215,9 +3266,37 @@ static void a_look_that_fails_keeps_no_foreign_node(void **state) {
             assert_true(met || code == FIRN_OK);
         }
         assert_int_equal(pending_of(gen, key).grant, 0);
-        right.end = right.ceiling = right.first + 80000;
+        right.end = right.ceiling = right.first + 80008;
     }
     assert_non_null(strstr(world.notice, "has another holder"));
+    kill_process(gen);
+    world.store = usual;
+    firn_store_close(beside);
+}
+
+/* Likewise a refill that meets another holder. */
+static void a_refill_that_fails_keeps_no_foreign_node(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_store *usual = world.store;
+    beside = world.store = store_at("memory:here");
+    firn_gen *gen = issuing(key);
+    const firn__right right = right_of(gen, key);
+    grant_to_another(gen, key);
+    bool met = true;
+    for (int n = 1; met; n++) {
+        firn_mark held;
+        assert_true(n < 60);
+        pass(&world.clock, 10 * SECOND);
+        write_right_of(gen, key, &right);
+        fails_in = n;
+        const int code = firn__machine_refill(gen->machine, key, NULL, &held, NULL);
+        met = fails_in == 0;
+        fails_in = 0;
+        const bool kept = right_of(gen, key).state == FIRN__RIGHT_OPEN;
+        assert_int_not_equal(code, FIRN_OK);
+        assert_true(met || (!kept && code == FIRN_EBUSY));
+    }
     kill_process(gen);
     world.store = usual;
     firn_store_close(beside);
@@ -3695,6 +3774,7 @@ int main(int count, char **words) {
         TEST(without_its_store_nothing_is_given_back),
         TEST(a_pending_refill_is_not_given_back),
         TEST(a_refill_that_was_sent_twice_is_not_given_back),
+        TEST(a_right_without_its_fence_is_not_given_back),
         TEST(a_give_back_ends_at_what_was_sent_twice),
         TEST(a_refill_of_a_right_that_is_given_back_is_not_sent),
         TEST(a_right_is_closed_before_the_store_hears_of_it),
@@ -3711,6 +3791,7 @@ int main(int count, char **words) {
         TEST(each_verb_opens_a_store_that_was_away),
         TEST(a_store_of_a_program_names_no_others),
         TEST(a_machine_may_have_no_number),
+        TEST(without_a_clock_of_its_own_a_machine_believes_none),
         TEST(a_damaged_binding_is_a_copy),
         TEST(a_disk_of_another_machine_is_noticed),
         TEST(without_a_clock_nothing_is_granted),
@@ -3728,6 +3809,7 @@ int main(int count, char **words) {
         TEST(a_refill_that_fails_counts_for_nothing),
         TEST(a_give_back_that_fails_leaves_nothing_in_use),
         TEST(a_look_that_fails_keeps_no_foreign_node),
+        TEST(a_refill_that_fails_keeps_no_foreign_node),
         TEST(a_start_that_fails_says_why),
         TEST(a_loss_that_the_store_knows_is_not_declared_again),
         TEST(random_lives_repeat_nothing),

@@ -845,6 +845,22 @@ static void a_file_that_cannot_be_opened_is_tried_again(void **state) {
     ended(segment);
 }
 
+static void a_file_that_is_moved_while_it_is_open_issues_nothing(void **state) {
+    char moved[400];
+    (void)state;
+    firn_segment *segment = worked();
+    snprintf(moved, sizeof moved, "%s/moved.db", folder);
+    assert_int_equal(rename(file, moved), 0);
+    away = true;
+    int64_t first;
+    assert_int_not_equal(firn_segment_block(segment, 100, &first, NULL), FIRN_OK);
+    assert_int_equal(rename(moved, file), 0);
+    assert_int_equal(take_some(segment), FIRN_OK);
+    away = false;
+    nothing_twice();
+    ended(segment);
+}
+
 static void a_store_without_a_place_has_no_reserve(void **state) {
     char keys[500];
     firn_segment *segment;
@@ -1025,6 +1041,79 @@ static void a_witness_is_of_those_who_may_write_the_file(void **state) {
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
+static int see_store_mark(void *context, const firn_holding *holding) {
+    *(firn_mark *)context = holding->mark;
+    return 0;
+}
+
+/* Asserts nothing, like everything that is called while the handle of the store is locked. */
+static void loses_from(int64_t high) {
+    firn_mark now = {0};
+    (void)firn_store_list(world.log.real, "integer orders", see_store_mark, &now, NULL);
+    (void)firn_store_give_back(world.log.real, "integer orders", "1", &now, high, NULL);
+}
+
+/* The store lost what this machine has in hand after it was looked at. */
+static void loses_meanwhile(void) {
+    loses_from(in_hand(file).end - 15);
+}
+
+static int look_at_loss(firn_segment *segment) {
+    loses_meanwhile();
+    return firn__stock_look(firn__segment_stock(segment), NULL);
+}
+
+static int refill_after_loss(firn_segment *segment) {
+    const firn__stock_wish wish = {1, 1, 0, FIRN_SLOT_MAX};
+    at_reserve = loses_meanwhile;
+    const int code = firn__stock_refill(firn__segment_stock(segment), &wish, NULL);
+    assert_int_not_equal(code, FIRN_OK);
+    return code == FIRN_EBACK ? FIRN_OK : code;
+}
+
+static int64_t usable(firn__stock *stock) {
+    int64_t left = -1, lasts_ms;
+    assert_int_equal(firn__stock_show(stock, &left, &lasts_ms, NULL), FIRN_OK);
+    return left;
+}
+
+/* A loss that cannot be written down is seen again. */
+static void a_loss_is_seen_until_it_is_written(void **state) {
+    static int (*const calls[])(firn_segment *) = {look_at_loss, refill_after_loss};
+    const firn__stock_wish wish = {1, 1, 0, FIRN_SLOT_MAX};
+    (void)state;
+    firn_segment *segment = integers_of(file, "max_reserve=400 step=20");
+    gets(segment);
+    firn__stock *stock = frail(segment);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        int at = 0, failed = 0, code;
+        bool fired;
+        do {
+            for (int tries = 0; tries < 5 && usable(stock) < 20; tries++) {
+                (void)firn__stock_refill(stock, &wish, NULL);
+            }
+            fails_in = ++at;
+            code = calls[i](segment);
+            fired = fails_in == 0;
+            failed += code != FIRN_OK;
+            fails_in = 0;
+            if (i == 0) {
+                assert_int_equal(code != FIRN_OK, fired);
+                assert_int_equal(firn__stock_look(stock, NULL), FIRN_OK);
+                assert_int_equal(usable(stock), 0);
+            }
+        } while (fired);
+        assert_int_equal(code, FIRN_OK);
+        assert_in_range(failed, 1, at - 1);
+    }
+    at_reserve = NULL;
+    for (int i = 0; i < 3 && get(segment, NULL) != FIRN_OK; i++) {
+    }
+    gets(segment);
+    nothing_twice();
+    ended(segment);
+}
+
 /* A store that can say what it lost, and a process on it. */
 static firn_segment *on_a_real_store(firn_store **shared) {
     char place[400], keys[500];
@@ -1038,11 +1127,6 @@ static firn_segment *on_a_real_store(firn_store **shared) {
     work(segment, 2 * MINUTE, SECOND);
     assert_true(in_hand(file).left > 0);
     return segment;
-}
-
-static int see_store_mark(void *context, const firn_holding *holding) {
-    *(firn_mark *)context = holding->mark;
-    return 0;
 }
 
 /* The process has what is its own; then nothing until somebody advances. */
@@ -1295,7 +1379,40 @@ static firn_segment *integers_with(const firn_store_ops *methods, firn_store **s
 }
 
 static void gives_back_meanwhile(void) {
-    assert_int_equal(firn_segment_give_back(meanwhile, NULL), FIRN_OK);
+    (void)firn_segment_give_back(meanwhile, NULL);
+}
+
+static int begins;
+
+/* At the third transaction of a look, in which it empties the record. */
+static void refills_at_the_third(void) {
+    if (++begins == 3) {
+        pass(&world.clock, MINUTE); /* so that it looks, too */
+        for (int i = 0; i < 5 && take_some(meanwhile) != FIRN_OK; i++) {
+        }
+    }
+}
+
+/* Another process has seen it too, and its next block stays. */
+static void a_loss_that_two_see_drops_once(void **state) {
+    firn_store *theirs = NULL;
+    (void)state;
+    firn_segment *segment = worked();
+    meanwhile = integers_with(&shared_ops, &theirs);
+    gets(meanwhile);
+    loses_meanwhile();
+    frail(segment);
+    begins = 0;
+    at_begin = refills_at_the_third;
+    assert_int_equal(firn__stock_look(firn__segment_stock(segment), NULL), FIRN_OK);
+    at_begin = NULL;
+    assert_int_equal(begins, 3);
+    assert_true(in_hand(file).left > 0);
+    assert_int_equal(in_hand(file).end, store_mark().high);
+    nothing_twice();
+    ended(meanwhile);
+    ended(segment);
+    firn_store_close(theirs);
 }
 
 /* Between the record and the mark in the store. */
@@ -1316,17 +1433,6 @@ static void a_give_back_during_a_look_is_no_loss(void **state) {
     ended(meanwhile);
     ended(segment);
     firn_store_close(theirs);
-}
-
-/* The store lost what this machine has in hand after it was looked at. */
-static void loses_from(int64_t high) {
-    const firn_mark now = store_mark();
-    assert_int_equal(firn_store_give_back(world.log.real, "integer orders", "1", &now, high, NULL),
-                     FIRN_OK);
-}
-
-static void loses_meanwhile(void) {
-    loses_from(in_hand(file).end - 15);
 }
 
 static void a_loss_during_a_refill_drops_the_reserve(void **state) {
@@ -1365,7 +1471,7 @@ static void ages_and_loses_meanwhile(void) {
     loses_from(in_hand(file).next - 15);
 }
 
-/* It proves no loss either. */
+/* An older record proves no loss either. */
 static void a_file_in_doubt_after_a_request_keeps_only_the_block(void **state) {
     static void (*const hooks[])(void) = {forgets_meanwhile, ages_meanwhile,
                                           ages_and_loses_meanwhile};
@@ -1446,7 +1552,7 @@ static void a_store_without_an_answer_is_a_pause(void **state) {
     ended(segment);
 }
 
-/* What the store says is repeated: all of it if another try helps, else what is wrong and its cure. */
+/* The refusal repeats the words of the store: all if another try helps, else the reason and its cure. */
 static void a_store_that_is_away_says_why(void **state) {
     static const struct {
         uint16_t cure;
@@ -1475,10 +1581,14 @@ static void goes_away(void) {
     away = true;
 }
 
+static void goes_away_later(void) {
+    at_list = goes_away;
+}
+
 static void a_store_that_goes_away_after_a_look_grants_nothing(void **state) {
     (void)state;
     firn_segment *segment = integers();
-    at_list = goes_away;
+    at_list = goes_away_later;
     gets_none(segment, FIRN_ESTORE, "and the store is away");
     away = false;
     pass(&world.clock, SECOND);
@@ -1639,7 +1749,7 @@ static void who_is_overtaken_raises_no_alarm(void **state) {
 #define COUNT 2000 /* integers of the block that is fetched; the store grants both requests, */
 #define END   (-1) /* and this is the end of the last one */
 
-/* What another process leaves in the record while a block is fetched, the block, and the record
+/* The record that another process leaves while a block is fetched, the block, and the record
  * after it. */
 typedef struct placed {
     firn__stock_record record; /* high is its mark */
@@ -1653,20 +1763,20 @@ typedef struct placed {
     { twice, {high, 0}, ceiling, first, end, 0, 0, 0, 0, 0 }
 
 static const placed places[] = {
-    /* it is used up: the block is the present one */
+    /* The present one is used up. */
     {HAS(50, 50, 0, 0, true), 60, false, 0, 1, HAS(60, END, 0, 0, false)},
     {HAS(50, 50, 0, 0, false), 50, true, 0, 1, HAS(50, END, 0, 0, true)},
-    /* the block continues the present one: both were sent once, or neither is given back */
+    /* The block continues the present one: both were sent once, or neither is given back. */
     {HAS(10, 50, 0, 0, false), 50, false, 0, 1, HAS(10, END, 0, 0, false)},
     {HAS(10, 50, 0, 0, true), 50, false, 0, 1, HAS(10, END, 0, 0, true)},
     {HAS(10, 50, 0, 0, false), 50, true, 0, 1, HAS(10, END, 0, 0, true)},
-    /* it is the next one */
+    /* The block is the next one. */
     {HAS(10, 50, 0, 0, true), 60, false, 0, 1, HAS(10, 50, 60, END, false)},
     {HAS(10, 50, 0, 0, false), 60, true, 0, 1, HAS(10, 50, 60, END, true)},
-    /* it continues the next one */
+    /* The block continues the next one. */
     {HAS(10, 50, 60, 80, false), 80, false, 0, 1, HAS(10, 50, 60, END, false)},
     {HAS(10, 50, 60, 80, false), 80, true, 0, 1, HAS(10, 50, 60, END, true)},
-    /* there is a next one: only if both are too short for the wish, the present one is left */
+    /* There is a next one: only if both are too short for the wish, the present one is left */
     {HAS(10, 50, 60, 80, false), 90, false, 0, 1, {0}},
     {HAS(10, 50, 60, 80, false), 90, true, 0, 1, {0}},
     {HAS(48, 50, 60, 80, true), 90, false, 0, 30, HAS(60, 80, 90, END, false)},
@@ -1676,7 +1786,7 @@ static const placed places[] = {
     {HAS(10, 50, 60, 80, false), 90, false, 70, 10, {0}},
     {HAS(10, 50, 60, 80, false), 90, false, 20, 30, {0}},
     {HAS(10, 50, 60, 80, false), 90, false, 20, 31, HAS(60, 80, 90, END, false)},
-    /* it is below */
+    /* The block is below. */
     {HAS(100, 100, 0, 0, false), 95, false, 0, 1, {0}},
     {HAS(100, 0, 0, 0, false), 95, false, 0, 1, {0}},
     {HAS(10, 50, 0, 0, false), 40, false, 0, 1, {0}},
@@ -1745,7 +1855,7 @@ static void a_block_has_its_place(void **state) {
     ended(segment);
 }
 
-/* A wish, what is taken, and the record after it. */
+/* A wish, where its integers begin, and the record after it. */
 typedef struct taken {
     firn__stock_record record;
     firn__stock_wish wish;
@@ -2099,6 +2209,7 @@ int main(int count, char **words) {
         TEST(a_call_of_the_file_that_fails_repeats_nothing),
         TEST(a_file_that_lost_records_drops_integers),
         TEST(a_file_that_cannot_be_opened_is_tried_again),
+        TEST(a_file_that_is_moved_while_it_is_open_issues_nothing),
         TEST(a_store_without_a_place_has_no_reserve),
         TEST(the_file_of_the_user_is_the_default),
         TEST(a_witness_that_is_no_file_delays_nobody),
@@ -2117,6 +2228,8 @@ int main(int count, char **words) {
         TEST(an_idle_process_sees_no_loss_in_a_give_back),
         TEST(a_mark_of_another_key_is_no_loss),
         TEST(a_give_back_during_a_look_is_no_loss),
+        TEST(a_loss_is_seen_until_it_is_written),
+        TEST(a_loss_that_two_see_drops_once),
         TEST(a_loss_during_a_refill_drops_the_reserve),
         TEST(a_file_in_doubt_after_a_request_keeps_only_the_block),
         TEST(a_call_ends_although_others_use_up_all),
