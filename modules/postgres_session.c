@@ -51,10 +51,6 @@ void postgres_hang_up(void *self, bool forked) {
     store->sql.inside = false;
 }
 
-static void drop(postgres_store *store) {
-    postgres_hang_up(store, false);
-}
-
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 #define NO_CONNECTION "53300"
@@ -166,8 +162,8 @@ static bool flush(const postgres_store *store, int64_t deadline_ms) {
     return more == 0;
 }
 
-/* Reads the whole answer, because the server commits after it has sent the rows. Keeps the last
- * result or the first failure. */
+/* Reads the whole answer, because the server commits after it has sent the rows. *out, NULL before,
+ * becomes the last result or the first failure. */
 static enum outcome receive(const postgres_store *store, int64_t deadline_ms, PGresult **out) {
     PGresult *kept = NULL, *next;
     bool failed = false, ended = false;
@@ -176,7 +172,6 @@ static enum outcome receive(const postgres_store *store, int64_t deadline_ms, PG
             if (!module_await(store->link.socket, POLLIN, deadline_ms) ||
                 PQconsumeInput(store->db) == 0) {
                 PQclear(kept);
-                *out = NULL;
                 return LOST;
             }
         }
@@ -202,11 +197,10 @@ static enum outcome receive(const postgres_store *store, int64_t deadline_ms, PG
     return !failed ? ANSWERED : severity != NULL && strcmp(severity, "ERROR") == 0 ? REFUSED : LOST;
 }
 
-/* Sends the rest of the statement and reads the answer, until the deadline. */
+/* Sends the rest of the statement and reads the answer as receive does, until the deadline. */
 static enum outcome converse(postgres_store *store, const char *sent_point, PGresult **out,
                              firn_error *error) {
     int64_t deadline_ms = module_now_ms() + store->link.timeout_ms;
-    *out = NULL;
     if (!flush(store, deadline_ms)) {
         return LOST;
     }
@@ -233,12 +227,20 @@ static const char *why_lost(const postgres_store *store, const PGresult *result,
 /* A failure before a write was sent. */
 static int lost_early(postgres_store *store, const PGresult *result, firn_error *error) {
     char line[120];
-    store->link.busy = store->link.busy || is_late(store);
+    store->link.busy = is_late(store);
     why_lost(store, result, line);
     module_fail(error, FIRN_ESTORE, "store %.60s does not answer (%.90s): check the server",
                 where(store), line);
-    drop(store);
+    postgres_hang_up(store, false);
     return FIRN_ESTORE;
+}
+
+/* The code of a statement with this outcome that commits nothing of firn's. */
+static int code_of(postgres_store *store, enum outcome outcome, const PGresult *result,
+                   firn_error *error) {
+    return outcome == ANSWERED  ? FIRN_OK
+           : outcome == REFUSED ? explain(store, result, error)
+                                : lost_early(store, result, error);
 }
 
 static int prepare(postgres_store *store, enum statement statement, firn_error *error) {
@@ -252,12 +254,8 @@ static int prepare(postgres_store *store, enum statement statement, firn_error *
     if (PQsendPrepare(store->db, statements[statement].name, text, 0, NULL) == 1) {
         outcome = converse(store, NULL, &result, error);
     }
-    int code = outcome == ANSWERED  ? FIRN_OK
-               : outcome == REFUSED ? explain(store, result, error)
-                                    : lost_early(store, result, error);
-    if (outcome == ANSWERED) {
-        store->prepared |= 1U << statement;
-    }
+    int code = code_of(store, outcome, result, error);
+    store->prepared |= (unsigned)(outcome == ANSWERED) << statement;
     PQclear(result);
     return code;
 }
@@ -340,7 +338,7 @@ static int ask_once(postgres_store *store, enum statement statement, const char 
         code = step ? module_replace_code(error, code, FIRN_EUNKNOWN, FIRN_ESTORE) : code;
     }
     if (!*again) {
-        drop(store); /* a new session is checked */
+        postgres_hang_up(store, false); /* a new session is checked */
     }
     PQclear(*out);
     *out = NULL;
@@ -434,20 +432,17 @@ static int reach(postgres_store *store, size_t host, int64_t deadline_ms, firn_e
 }
 
 /* A statement of the simple protocol. The caller clears *out. */
-static int tell(postgres_store *store, const char *text, PGresult **out, enum outcome *outcome,
-                firn_error *error) {
-    *outcome = LOST;
+static int tell(postgres_store *store, const char *text, PGresult **out, firn_error *error) {
+    enum outcome outcome = LOST;
     *out = NULL;
     int late = module_in_time(&store->link, error);
     if (late != FIRN_OK) {
         return late;
     }
     if (PQsendQuery(store->db, text) == 1) {
-        *outcome = converse(store, NULL, out, error);
+        outcome = converse(store, NULL, out, error);
     }
-    return *outcome == ANSWERED  ? FIRN_OK
-           : *outcome == REFUSED ? explain(store, *out, error)
-                                 : lost_early(store, *out, error);
+    return code_of(store, outcome, *out, error);
 }
 
 /* Two processes that create the tables at once may both fail in the catalogue. The next check finds
@@ -455,10 +450,9 @@ static int tell(postgres_store *store, const char *text, PGresult **out, enum ou
 static int create(postgres_store *store, firn_error *error) {
     char text[STATEMENT_MAX];
     PGresult *result;
-    enum outcome outcome;
     fill_in(store, text, create_sql);
-    int code = tell(store, text, &result, &outcome, error);
-    const char *state = outcome == REFUSED ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    int code = tell(store, text, &result, error);
+    const char *state = store->db != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     if (state != NULL && strcmp(state, "42501") == 0) {
         code = module_fail(
             error, FIRN_ESTORE,
@@ -487,17 +481,16 @@ static int check_pooler(postgres_store *store, size_t host, firn_error *error) {
     static const char text[] = "SELECT pg_backend_pid()";
     postgres_store other = *store;
     PGresult *result = NULL;
-    enum outcome outcome;
     if (strtol(store->session, NULL, 10) == PQbackendPID(store->db)) {
         return FIRN_OK;
     }
     other.db = NULL;
-    int code = reach(&other, host, module_now_ms() + store->link.connect_ms / 2 + 1, NULL);
-    code = code == FIRN_OK ? tell(&other, text, &result, &outcome, NULL) : code;
+    int code = reach(&other, host, module_now_ms() + store->link.connect_ms / 2, NULL);
+    code = code == FIRN_OK ? tell(&other, text, &result, NULL) : code;
     bool shared = code == FIRN_OK &&
                   strtol(postgres_cell(result, 0, 0), NULL, 10) == strtol(store->session, NULL, 10);
     PQclear(result);
-    drop(&other);
+    postgres_hang_up(&other, false);
     return shared ? postgres_pooled(store, error) : FIRN_OK;
 }
 
@@ -519,17 +512,18 @@ static int judge(postgres_store *store, const PGresult *result, bool *made, firn
                            "store %.60s is a standby or read-only: name the primary server",
                            where(store));
     }
+    const bool synced = postgres_says(result, GREET_FSYNC);
     const bool whole = postgres_says(result, GREET_WHOLE_PAGES) || store->whole_pages != 0;
-    int code = FIRN_OK;
-    if (!postgres_says(result, GREET_FSYNC)) {
-        code = module_risk(&store->link, "fsync=off", "turn it on", error);
-    } else if (!whole) {
-        code = module_risk(&store->link, "full_page_writes=off",
-                           "turn it on, or on ZFS set whole_pages=1", error);
-    } else if (*made && !postgres_says(result, GREET_LOGGED)) {
-        code =
-            module_risk(&store->link, "an UNLOGGED table", "run ALTER TABLE ... SET LOGGED", error);
-    }
+    const bool logged = postgres_says(result, GREET_LOGGED) || !*made;
+    int code = module_risk(&store->link,
+                           !synced   ? "fsync=off"
+                           : !whole  ? "full_page_writes=off"
+                           : !logged ? "an UNLOGGED table"
+                                     : "",
+                           !synced  ? "turn it on"
+                           : !whole ? "turn it on, or on ZFS set whole_pages=1"
+                                    : "run ALTER TABLE ... SET LOGGED",
+                           error);
     if (code == FIRN_OK) {
         code = module_refuse_trigger(&store->link, postgres_cell(result, 0, GREET_MEDDLER), error);
     }
@@ -545,8 +539,7 @@ static int judge(postgres_store *store, const PGresult *result, bool *made, firn
 /* Ends the transaction in which the session begins, if there is one. */
 static int end_transaction(postgres_store *store, firn_error *error) {
     PGresult *result = NULL;
-    enum outcome outcome;
-    int code = is_inside(store) ? tell(store, "ROLLBACK", &result, &outcome, error) : FIRN_OK;
+    int code = is_inside(store) ? tell(store, "ROLLBACK", &result, error) : FIRN_OK;
     PQclear(result);
     return code;
 }
@@ -565,8 +558,7 @@ static int greet(postgres_store *store, firn_error *error) {
     fill_in(store, text, greet_sql);
     for (int i = 0; i < 4; i++) {
         PGresult *result;
-        enum outcome outcome;
-        int code = tell(store, text, &result, &outcome, error);
+        int code = tell(store, text, &result, error);
         if (code == FIRN_OK && is_inside(store)) {
             code = module_unreachable(error, where(store), inside_text);
         }

@@ -262,7 +262,7 @@ static int keep_block(firn__stock *stock, const stock_block *block, uint64_t bef
     }
     code = firn__stock_end(stock, FIRN_OK);
     const firn_mark mine = {block->end, block->grant};
-    if (code == FIRN_OK && !block->twice) { /* if nobody came after, there is no gap */
+    if (!block->twice) { /* if nobody came after, there is no gap */
         (void)firn_store_give_back(stock->file.shared, stock->names.ns, stock->names.key, &mine,
                                    block->first, NULL);
     }

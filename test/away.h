@@ -87,9 +87,8 @@ static int shared_give_back(void *self, const char *ns, const char *key, const f
 
 static int shared_list(void *self, const char *ns, firn_visit *visit, void *context,
                        firn_error *error) {
-    const int code = away ? refuse_away(error) : recorder_list(self, ns, visit, context, error);
     act(&at_list);
-    return code;
+    return away ? refuse_away(error) : recorder_list(self, ns, visit, context, error);
 }
 
 static int shared_now(void *self, firn_time *now, firn_error *error) {

@@ -19,10 +19,10 @@ import sys
 TREE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 READERS = ["src/text.c", "src/parse.c", "src/forms.c", "src/number.c", "src/date_form.c", "src/layout.c", "src/instant.c", "server/resp/resp.c", "server/config/config.c", "server/config/config_file.c"]
 AREAS = [  # name, files, goals of lines and branches in percent; a file is of the first area that it fits
-    ("readers", READERS, 100, 95),
-    ("src", ["src/*"], 100, 95),
-    ("server", ["server/*"], 97, 90),
-    ("modules", ["modules/*"], 97, 90),
+    ("readers", READERS, 100, 98),
+    ("src", ["src/*"], 100, 97.6),
+    ("server", ["server/*"], 97.4, 90),
+    ("modules", ["modules/*"], 98, 90),
     ("command", ["cmd/*", "lab/*", "common/*"], None, None),
 ]
 # Objects of other folders are the same sources with injected bugs, or tests. The core of the simulation is the same source as the

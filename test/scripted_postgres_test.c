@@ -4,12 +4,14 @@
  * test/postgres_test.c runs those. */
 #include "../fuzz/lying.h"
 
+#include <fcntl.h>
 #include <libpq-fe.h>
 #include <poll.h>
 
+static int64_t awaited_until_ms;
 static short lie_await(int socket, short events);
 static int lie_poll(const struct pollfd *set);
-#define module_await(fd, events, end_ms) ((void)(end_ms), lie_await(fd, events))
+#define module_await(fd, events, end_ms) (awaited_until_ms = (end_ms), lie_await(fd, events))
 #define poll(set, count, ms)             lie_poll(set)
 #include "../modules/postgres.c"
 #include "../modules/postgres_place.c"
@@ -32,7 +34,7 @@ typedef struct own_session {
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-enum { GREETING = NOW + 1, CREATION, PLAIN_ROLLBACK, KINDS };
+enum { GREETING = NOW + 1, CREATION, PLAIN_ROLLBACK, WHO, KINDS };
 
 #define SYSTEM "7"
 
@@ -61,13 +63,32 @@ static void put_truth(PGresult *out, int column, bool value) {
     put_cell(out, column, value ? "t" : "f");
 }
 
-/* Its SQLSTATE and its severity; see PQresultErrorField. */
+/* Its SQLSTATE, its severity and its text; see PQresultErrorField. */
 static PGresult *make_error(const char *state, const char *severity) {
-    PGresult *out = make_result(PGRES_FATAL_ERROR, 2);
+    PGresult *out = make_result(PGRES_FATAL_ERROR, 3);
     put_cell(out, 0, state);
     put_cell(out, 1, severity);
+    put_cell(out, 2, "a message");
     return out;
 }
+
+/* Without chance: what becomes of the next `count` statements `which`. */
+static struct {
+    int count, which;
+    const char *state,
+        *severity; /* of the error that answers, or of the warning before the answer */
+    bool warns;
+    bool cut;    /* the connection breaks */
+    bool lost;   /* no answer */
+    bool done;   /* the statement is carried out, though */
+    bool inside; /* the session is in a transaction afterwards */
+} planned;
+
+/* A column of the next greetings that is otherwise, and how many they are. */
+static struct {
+    int times, column;
+    const char *cell;
+} greeted_as;
 
 static const char *identity(void) {
     static char text[TEXT];
@@ -106,6 +127,10 @@ static PGresult *greet_client(session *s) {
     put_truth(out, GREET_KEPT, true);
     put_cell(out, GREET_SYSTEM, SYSTEM);
     put_cell(out, GREET_MEDDLER, NULL);
+    if (greeted_as.times > 0) {
+        greeted_as.times--;
+        put_cell(out, greeted_as.column, greeted_as.cell);
+    }
     return out;
 }
 
@@ -146,6 +171,8 @@ static bool is_unchanged(const session *s, const stored *name, const char *const
            !compares;
 }
 
+static char given_note[FIRN_NOTE_SIZE]; /* of the last mark that was written */
+
 static PGresult *made(bool done, int64_t value) {
     PGresult *out = make_result(PGRES_TUPLES_OK, 1);
     if (done) {
@@ -168,6 +195,7 @@ static PGresult *raise_high(session *s, const char *const *v, const stored *name
     }
     const int64_t high = (mark->number > low ? mark->number : low) + atoll(v[3]);
     raise_to(s, i, high, (uint64_t)atoll(v[6]));
+    snprintf(given_note, sizeof given_note, "%s", v[7]);
     return made(true, high);
 }
 
@@ -179,6 +207,7 @@ static PGresult *create_mark(session *s, const char *const *v) {
         return made(false, 0);
     }
     raise_to(s, i, high, (uint64_t)atoll(v[6]));
+    snprintf(given_note, sizeof given_note, "%s", v[7]);
     return made(true, high);
 }
 
@@ -231,6 +260,8 @@ static int locked_row(int which, const char *const *v) {
                                                                    : -1;
 }
 
+static int creations; /* of the tables */
+
 /* NULL: a lock is in the way. */
 static PGresult *answer(session *s, const statement_sent *sent) {
     const char *v[WORDS];
@@ -246,6 +277,11 @@ static PGresult *answer(session *s, const statement_sent *sent) {
     switch (sent->which) {
     case GREETING:
         return greet_client(s);
+    case CREATION:
+        creations++;
+        break;
+    case WHO:
+        return made(true, s->backend);
     case READ:
         return read_rows(s, v[0], v[1]);
     case RAISE:
@@ -327,6 +363,7 @@ static int which_text(const char *text) {
         if (is_text_of(i == GREETING         ? greet_sql
                        : i == CREATION       ? create_sql
                        : i == PLAIN_ROLLBACK ? "ROLLBACK"
+                       : i == WHO            ? "SELECT pg_backend_pid()"
                                              : statements[i].text,
                        text)) {
             return i == PLAIN_ROLLBACK ? ROLLBACK : i;
@@ -376,6 +413,25 @@ static void carry_out_soon(session *s, const statement_sent *sent, enum fate fat
     }
 }
 
+/* As planned. */
+static int send_planned(session *s, const statement_sent *sent) {
+    planned.count--;
+    s->odd |= planned.inside;
+    if (planned.done) {
+        (void)carry_out(s, sent);
+    }
+    if (planned.warns) {
+        PGresult *warning = make_error(planned.state, planned.severity);
+        s->own.notice(s->own.self, warning);
+        PQclear(warning);
+    } else if (!planned.inside) {
+        PQclear(s->own.result);
+        s->own.result = planned.lost ? NULL : make_error(planned.state, planned.severity);
+    }
+    s->closed |= planned.cut;
+    return 1;
+}
+
 static int send_to(const PGconn *db, int which, const char *const *values) {
     session *s = session_of(db);
     statement_sent sent = {.which = which};
@@ -386,6 +442,9 @@ static int send_to(const PGconn *db, int which, const char *const *values) {
     scripted_disturb();
     if (s->closed) {
         return 0;
+    }
+    if (planned.count > 0 && planned.which == which) {
+        return send_planned(s, &sent);
     }
     const enum fate fate = draw_fate(s);
     if (which == COMMIT && faults && ONE_IN(tells ? 30 : 3)) {
@@ -421,14 +480,48 @@ static int send_to(const PGconn *db, int which, const char *const *values) {
     return 1;
 }
 
+/* The network and the server, without chance. */
+static struct {
+    bool lacks_memory;     /* of a connection */
+    bool closed;           /* no connection is accepted */
+    bool deaf;             /* nothing is ever ready */
+    int reads;             /* that a connection needs before it is made */
+    int flushes;           /* that a statement needs */
+    int parts;             /* of an answer, which arrive one after the other */
+    int inputs;            /* that arrive on an idle connection; negative: one, its end */
+    int version;           /* of the server; 0: a new one */
+    int backend;           /* that a pooler reports */
+    const char *reason;    /* of the last failure */
+    bool broken;           /* although there was an answer */
+    bool blocks;           /* the connection cannot be made not to block */
+    PGresult *results[20]; /* more of the answer, before the last one */
+    int result_count;
+} net;
+
+static bool borrowed, begins_inside;
+static int connections;
+
 PGconn *PQconnectStartParams(const char *const *words, const char *const *values, int expand) {
     (void)words, (void)values, (void)expand;
+    const unsigned before = backends;
+    if (net.lacks_memory) {
+        return NULL;
+    }
     session *s = session_new();
-    s->closed = faults && ONE_IN(30);
+    connections++;
+    s->odd |= begins_inside;
+    if (borrowed) {
+        s->backend = 7;
+        backends = before;
+    }
+    s->closed = net.closed || (faults && ONE_IN(30));
     return (PGconn *)(void *)s;
 }
 
 PostgresPollingStatusType PQconnectPoll(PGconn *db) {
+    if (net.reads > 0) {
+        return --net.reads % 2 == 0 ? PGRES_POLLING_WRITING : PGRES_POLLING_READING;
+    }
     return session_of(db)->closed ? PGRES_POLLING_FAILED : PGRES_POLLING_OK;
 }
 
@@ -439,8 +532,9 @@ PQnoticeReceiver PQsetNoticeReceiver(PGconn *db, PQnoticeReceiver receiver, void
 }
 
 int PQsetnonblocking(PGconn *db, int to) {
-    (void)db, (void)to;
-    return 0;
+    (void)db;
+    assert_int_equal(to, 1);
+    return net.blocks ? -1 : 0;
 }
 
 int PQsocket(const PGconn *db) {
@@ -449,18 +543,30 @@ int PQsocket(const PGconn *db) {
 
 static short lie_await(int socket, short events) {
     (void)socket;
-    return events == POLLIN ? 0 : events; /* no answer comes later */
+    if (net.reads > 0) {
+        assert_int_equal(events, net.reads % 2 == 0 ? POLLOUT : POLLIN);
+        return net.deaf ? 0 : events;
+    }
+    if (net.parts > 0 && events == POLLIN) {
+        net.parts--;
+        return net.deaf ? 0 : events;
+    }
+    return events == POLLIN || net.deaf ? 0 : events; /* no answer comes later */
 }
 
 static int lie_poll(const struct pollfd *set) {
-    (void)set; /* nothing arrives, and no sleep is worth its time */
-    return 0;
+    if (set == NULL || net.inputs == 0) {
+        return 0; /* nothing arrives, and no sleep is worth its time */
+    }
+    assert_int_equal(set->events, POLLIN);
+    net.inputs -= net.inputs > 0;
+    return 1;
 }
 
 /* The client notices the end of a connection only when no answer comes. */
 ConnStatusType PQstatus(const PGconn *db) {
     const session *s = session_of(db);
-    return s->closed && !s->own.answered ? CONNECTION_BAD : CONNECTION_OK;
+    return (s->closed && !s->own.answered) || net.broken ? CONNECTION_BAD : CONNECTION_OK;
 }
 
 PGTransactionStatusType PQtransactionStatus(const PGconn *db) {
@@ -469,21 +575,25 @@ PGTransactionStatusType PQtransactionStatus(const PGconn *db) {
 
 int PQflush(PGconn *db) {
     (void)db;
-    return 0;
+    return net.flushes > 0 ? net.flushes-- > 0 : net.flushes;
 }
 
 int PQconsumeInput(PGconn *db) {
     (void)db;
-    return 1;
+    return net.inputs >= 0;
 }
 
 int PQisBusy(PGconn *db) {
     const session *s = session_of(db);
-    return s->own.result == NULL && !s->own.answered && !s->closed;
+    return net.parts > 0 || (s->own.result == NULL && !s->own.answered && !s->closed);
 }
 
 PGresult *PQgetResult(PGconn *db) {
     session *s = session_of(db);
+    assert_int_equal(net.parts, 0);
+    if (net.result_count > 0) {
+        return net.results[--net.result_count];
+    }
     PGresult *out = s->own.result;
     s->own.result = NULL;
     s->own.answered |= out != NULL;
@@ -494,21 +604,24 @@ void PQfinish(PGconn *db) {
     session_leave(session_of(db));
 }
 
+static PGVerbosity given_verbosity;
+
 PGVerbosity PQsetErrorVerbosity(PGconn *db, PGVerbosity verbosity) {
     (void)db;
-    (void)verbosity;
+    given_verbosity = verbosity;
     return PQERRORS_DEFAULT;
 }
 
 char *PQerrorMessage(const PGconn *db) {
-    static char text[] = "a reason";
+    static char text[200];
     (void)db;
+    snprintf(text, sizeof text, "%s", net.reason != NULL ? net.reason : "a reason");
     return text;
 }
 
 int PQserverVersion(const PGconn *db) {
     (void)db;
-    return 150000;
+    return net.version != 0 ? net.version : 150000;
 }
 
 PQconninfoOption *PQconndefaults(void) {
@@ -516,25 +629,37 @@ PQconninfoOption *PQconndefaults(void) {
 }
 
 int PQbackendPID(const PGconn *db) {
-    return (int)session_of(db)->backend;
+    return net.backend != 0 ? net.backend : (int)session_of(db)->backend;
 }
 
 char *PQresultErrorField(const PGresult *result, int which) {
     const int column = which == PG_DIAG_SQLSTATE                ? 0
                        : which == PG_DIAG_SEVERITY_NONLOCALIZED ? 1
+                       : which == PG_DIAG_MESSAGE_PRIMARY       ? 2
                                                                 : -1;
-    return PQresultStatus(result) == PGRES_FATAL_ERROR && column >= 0
+    return PQresultStatus(result) == PGRES_FATAL_ERROR && column >= 0 &&
+                   !PQgetisnull(result, 0, column)
                ? PQgetvalue(result, 0, column)
                : NULL;
 }
 
-/* Of the statements that the driver may repeat, none fails. */
+static int prepares, executions;
+static const char *failing_prepare; /* its SQLSTATE; "": no answer */
+
+/* Of the statements that the driver may repeat, none fails by chance. */
 int PQsendPrepare(PGconn *db, const char *name, const char *text, int count, const Oid *types) {
     session *s = session_of(db);
-    (void)text, (void)count, (void)types;
+    (void)types;
+    assert_int_equal(count, 0);
+    assert_int_equal(which_text(text), which_name(name));
     s->own.answered = false;
     if (s->closed) {
         return 0;
+    }
+    prepares++;
+    if (failing_prepare != NULL) {
+        s->own.result = *failing_prepare != '\0' ? make_error(failing_prepare, "ERROR") : NULL;
+        return 1;
     }
     s->own.prepared |= 1U << which_name(name);
     s->own.result = make_result(PGRES_COMMAND_OK, 0);
@@ -545,7 +670,9 @@ int PQsendQueryPrepared(PGconn *db, const char *name, int count, const char *con
                         const int *lengths, const int *formats, int format) {
     session *s = session_of(db);
     const int which = which_name(name);
-    (void)count, (void)lengths, (void)formats, (void)format;
+    (void)lengths, (void)formats;
+    executions++;
+    assert_true(format == 0 && count == statements[which].values);
     scripted_disturb();
     if ((s->own.prepared >> which & 1) != 0 || s->closed) {
         return send_to(db, which, values);
@@ -559,12 +686,16 @@ int PQsendQueryPrepared(PGconn *db, const char *name, int count, const char *con
 int PQsendQueryParams(PGconn *db, const char *text, int count, const Oid *types,
                       const char *const *values, const int *lengths, const int *formats,
                       int format) {
-    (void)count, (void)types, (void)lengths, (void)formats, (void)format;
-    return send_to(db, which_text(text), values);
+    const int which = which_text(text);
+    (void)types, (void)lengths, (void)formats;
+    assert_true(format == 0 && count > 0 && count == statements[which].values);
+    return send_to(db, which, values);
 }
 
 int PQsendQuery(PGconn *db, const char *text) {
-    return send_to(db, which_text(text), NULL);
+    const int which = which_text(text);
+    assert_true(which > NOW || statements[which].values == 0);
+    return send_to(db, which, NULL);
 }
 
 static void *driver_handle(void) {
@@ -581,8 +712,12 @@ static void *driver_handle(void) {
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static int begin_program(void **state) {
-    one_process = keeps_all = false;
+    one_process = keeps_all = borrowed = begins_inside = false;
     tells = compares = marks_sessions = true;
+    failing_prepare = NULL;
+    memset(&net, 0, sizeof net);
+    memset(&planned, 0, sizeof planned);
+    memset(&greeted_as, 0, sizeof greeted_as);
     return start_over(state);
 }
 
@@ -666,7 +801,13 @@ static void records_of_another_session(void **state) {
     postgres_store *store = steps_begin();
     firn_records seen = step_names;
     (void)state;
-    assert_int_equal(step(store, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 1}), FIRN_OK);
+    for (int i = 0; i < 2; i++) { /* the mark is created, and raised */
+        given_note[0] = '\0';
+        assert_int_equal(step(store, FIRN_VERB_RESERVE, i == 0 ? 7 : FIRN_RECORD_KEY, "one", 5,
+                              (firn_mark){30 + i, 1}),
+                         FIRN_OK);
+        assert_string_equal(given_note, "a client");
+    }
     assert_non_null(only_session());
     only_session()->own.greeted++;
     assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_ESTORE);
@@ -714,12 +855,520 @@ static void records_of_another_session(void **state) {
     module_close(store);
 }
 
+static void fresh(postgres_store *store, firn_records *seen, firn_records *next) {
+    module_retry_worked(&store->link.retry);
+    *seen = step_names;
+    assert_int_equal(firn_store_driver.begin(store, seen, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    assert_int_equal(firn_store_driver.read(store, seen, true, NULL), FIRN_OK);
+    *next = *seen;
+    next->layout = "one";
+    next->floor = 5;
+    next->mark.high++;
+}
+
+static void assert_says(const firn_error *error, const char *text) {
+    if (strstr(error->text, text) == NULL) {
+        fail_msg("not '%s': %s", text, error->text);
+    }
+}
+
+/* The outcome of a raise, by its answer. */
+static void records_of_each_answer(void **state) {
+    static const struct {
+        int count;
+        const char *state, *severity;
+        bool warns, cut, lost, done, inside;
+        int code;
+        bool dropped;
+        const char *says;
+    } answers[] = {
+        {1, NULL, NULL, false, false, true, false, false, FIRN_EUNKNOWN, true,
+         "no answer in timeout="},
+        {1, NULL, NULL, false, false, true, true, false, FIRN_EUNKNOWN, true,
+         "no answer in timeout="},
+        {1, NULL, NULL, false, true, true, true, false, FIRN_EUNKNOWN, true, "a reason"},
+        {1, "57P01", "FATAL", false, true, false, false, false, FIRN_EUNKNOWN, true, "a message"},
+        {1, "57P01", "FATAL", false, false, false, false, false, FIRN_EUNKNOWN, true, "a message"},
+        {1, "42501", NULL, false, false, false, false, false, FIRN_EUNKNOWN, true, "a message"},
+        {1, "42501", "ERROR", false, false, false, false, false, FIRN_ESTORE, true,
+         "lacks a right (a message): run GRANT"},
+        {1, "42P05", "ERROR", false, false, false, false, false, FIRN_ESTORE, true,
+         "changes sessions (a message): set pool_mode"},
+        {1, "XX000", "ERROR", false, false, false, false, false, FIRN_ESTORE, true,
+         "failed (a message, XX000): check the server's log"},
+        {1, NULL, "ERROR", false, false, false, false, false, FIRN_ESTORE, true,
+         "failed (a message, ?): check"},
+        {1, "40001", "ERROR", false, false, false, false, false, FIRN_OK, false, ""},
+        {4, "40P01", "ERROR", false, false, false, false, false, FIRN_OK, false, ""},
+        {5, "40P01", "ERROR", false, false, false, false, false, FIRN_ESTORE, false,
+         "is changed by other processes all the time"},
+        {1, "01000", "WARNING", true, false, false, true, false, FIRN_EUNKNOWN, true,
+         "committed without the synchronous standby"},
+        {1, "01000", "NOTICE", true, false, false, true, false, FIRN_OK, false, ""},
+        {1, "01006", "WARNING", true, false, false, true, false, FIRN_OK, false, ""},
+        {1, NULL, "WARNING", true, false, false, true, false, FIRN_OK, false, ""},
+        {1, "01000", NULL, true, false, false, true, false, FIRN_OK, false, ""},
+        {1, NULL, NULL, false, false, false, true, true, FIRN_EUNKNOWN, true,
+         "its session is in a transaction"},
+    };
+    postgres_store *store = steps_begin();
+    firn_records seen, next;
+    (void)state;
+    assert_int_equal(step(store, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 1}), FIRN_OK);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        firn_error error = {0};
+        fresh(store, &seen, &next);
+        planned.which = RAISE;
+        planned.count = answers[i].count;
+        planned.state = answers[i].state;
+        planned.severity = answers[i].severity;
+        planned.warns = answers[i].warns;
+        planned.cut = answers[i].cut;
+        planned.lost = answers[i].lost;
+        planned.done = answers[i].done;
+        planned.inside = answers[i].inside;
+        const int64_t before = server_mark(1, 1), begun_ms = module_now_ms();
+        awaited_until_ms = INT64_MAX;
+        const int code = firn_store_driver.write(store, &seen, &next, FIRN_RECORD_KEY,
+                                                 FIRN_VERB_RESERVE, &error);
+        if (code != answers[i].code) {
+            fail_msg("answer %zu: %d, %s", i, code, error.text);
+        }
+        assert_int_equal(planned.count, 0);
+        assert_true(awaited_until_ms > begun_ms);
+        assert_says(&error, answers[i].says);
+        assert_true(code == FIRN_OK || (int)error.code == code);
+        assert_int_equal(store->db == NULL, answers[i].dropped);
+        assert_int_equal(server_mark(1, 1), before + (answers[i].code == FIRN_OK ||
+                                                      (answers[i].done && !answers[i].inside)));
+        assert_false(store->unconfirmed && answers[i].code == FIRN_OK);
+        assert_int_equal(firn_store_driver.end(store, FIRN_OK), FIRN_OK);
+    }
+    /* another notice does not end the doubt */
+    for (int i = 0; i < 2; i++) {
+        PGresult *told = make_error("01000", i == 0 ? "WARNING" : "NOTICE");
+        notice(store, told);
+        assert_true(store->unconfirmed);
+        PQclear(told);
+    }
+    /* a step of a transaction is undone with its connection; its end may be done */
+    for (int i = 0; i < 3; i++) {
+        firn_error error = {0};
+        module_retry_worked(&store->link.retry);
+        const firn_verb verb = i < 2 ? FIRN_VERB_RELABEL : FIRN_VERB_RESERVE;
+        assert_int_equal(firn_store_driver.begin(store, &step_names, verb, NULL), FIRN_OK);
+        if (i == 2) {
+            assert_int_equal(firn_store_driver.write(store, &seen, &next, 6, verb, NULL),
+                             FIRN_WRITE_CHANGED);
+        }
+        assert_true(store->sql.inside);
+        seen = step_names;
+        assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_OK);
+        next = seen;
+        planned.which = i == 0 ? NAME : i == 1 ? COMMIT : RAISE;
+        planned.count = planned.lost = planned.cut = true;
+        planned.done = planned.inside = planned.warns = false;
+        const int code = i == 1 ? FIRN_EUNKNOWN : FIRN_ESTORE;
+        assert_int_equal(
+            firn_store_driver.write(store, &seen, &next, i < 2 ? FIRN_RECORD_NS : 6, verb, &error),
+            code);
+        assert_true(store->db == NULL && !store->sql.inside);
+        assert_int_equal(error.code, code);
+        assert_int_equal(firn_store_driver.end(store, FIRN_ESTORE), FIRN_ESTORE);
+    }
+    module_close(store);
+}
+
+/* Results of an answer: the last one, or the first that failed. */
+static void records_of_several_results(void **state) {
+    postgres_store *store = steps_begin();
+    PGresult *out = NULL;
+    (void)state;
+    assert_int_equal(firn_store_driver.begin(store, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    session *s = only_session();
+    for (int count = 15; count <= 16; count++) { /* and the end */
+        for (int i = 0; i < count; i++) {
+            net.results[i] = make_result(i == 0 ? PGRES_TUPLES_OK : PGRES_COMMAND_OK, i == 0);
+        }
+        net.result_count = count;
+        s->own.answered = true;
+        assert_int_equal(receive(store, 0, &out), count == 15 ? ANSWERED : LOST);
+        assert_int_equal(PQnfields(out), 1);
+        PQclear(out);
+        assert_int_equal(net.result_count, 0);
+    }
+    net.results[3] = make_result(PGRES_COMMAND_OK, 0);
+    net.results[2] = make_error("42501", "ERROR");
+    net.results[1] = make_error("XX000", "FATAL");
+    net.results[0] = make_result(PGRES_COMMAND_OK, 0);
+    net.result_count = 4;
+    assert_int_equal(receive(store, 0, &out), REFUSED);
+    assert_string_equal(PQresultErrorField(out, PG_DIAG_SQLSTATE), "42501");
+    PQclear(out);
+    out = NULL;
+    assert_int_equal(receive(store, 0, &out), LOST); /* no result */
+    assert_null(out);
+    s->own.result = make_result(PGRES_TUPLES_OK, 1); /* perhaps without the commit */
+    net.broken = true;
+    assert_int_equal(receive(store, 0, &out), LOST);
+    net.broken = false;
+    PQclear(out);
+    /* the statement is sent in parts */
+    firn_records seen, next;
+    fresh(store, &seen, &next);
+    net.flushes = net.parts = 2;
+    assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_OK);
+    assert_true(net.flushes == 0 && net.parts == 0);
+    for (int i = 0; i < 5; i++) {
+        fresh(store, &seen, &next);
+        net.flushes = i == 0 ? -1 : i < 3;
+        net.parts = i >= 3;
+        net.deaf = i % 2 == 1;
+        net.inputs = i == 2 || i == 4 ? -1 : 0;
+        assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_ESTORE);
+        assert_null(store->db);
+        memset(&net, 0, sizeof net);
+    }
+    module_close(store);
+}
+
+/* A statement that is sent often is prepared, which may fail. */
+static void records_of_prepared_statements(void **state) {
+    postgres_store *store = steps_begin();
+    firn_records seen = step_names;
+    firn_error error = {0};
+    (void)state;
+    assert_int_equal(firn_store_driver.begin(store, &seen, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    assert_true(store->prepared == 0 && store->used == 0);
+    assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_OK);
+    assert_true(store->prepared == 0 && store->used == 1U << READ);
+    prepares = executions = 0;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_OK);
+        assert_true(store->prepared == 1U << READ && prepares == 1 && executions == i + 1);
+    }
+    live.rows[ns_row("bare")].there = true;
+    for (int i = 0; i < 2; i++) {
+        store->sql.names = &step_names;
+        assert_int_equal(sql_settle(store, NULL), FIRN_OK);
+        assert_int_equal(postgres_run(store, BORN, NULL, NULL), FIRN_OK);
+        assert_int_equal(store->prepared, 1U << READ | (unsigned)i << SETTLE);
+    }
+    postgres_hang_up(store, false);
+    assert_true(store->prepared == 0 && store->used == 0);
+    for (int i = 0; i < 2; i++) {
+        postgres_hang_up(store, false);
+        module_retry_worked(&store->link.retry);
+        assert_int_equal(firn_store_driver.begin(store, &seen, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+        assert_int_equal(firn_store_driver.read(store, &seen, true, NULL), FIRN_OK);
+        failing_prepare = i == 0 ? "42501" : "";
+        assert_int_equal(firn_store_driver.read(store, &seen, true, &error), FIRN_ESTORE);
+        assert_says(&error, i == 0 ? "lacks a right" : "does not answer (no answer in timeout=");
+        assert_int_equal(store->db == NULL, i == 1);
+        assert_int_equal(store->prepared, 0);
+        failing_prepare = NULL;
+    }
+    assert_true(store->link.busy);
+    /* too late to send anything */
+    PGresult *none = make_result(PGRES_TUPLES_OK, 0), *row = none;
+    module_retry_worked(&store->link.retry);
+    assert_int_equal(firn_store_driver.begin(store, &seen, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    store->link.end_ms = 0;
+    assert_int_equal(postgres_ask(store, READ, NULL, NULL, &row, NULL), FIRN_ESTORE);
+    assert_null(row);
+    row = none;
+    assert_int_equal(tell(store, "ROLLBACK", &row, NULL), FIRN_ESTORE);
+    assert_null(row);
+    PQclear(none);
+    module_close(store);
+}
+
+static int connect_now(postgres_store *store, firn_error *error) {
+    module_retry_worked(&store->link.retry);
+    postgres_hang_up(store, false);
+    return module_ready(store, error);
+}
+
+/* Connections that fail, and servers that cannot keep a record. */
+static void records_need_a_server(void **state) {
+    static const struct {
+        const char *reason;
+        bool busy;
+        const char *says;
+    } refusals[] = {
+        {"connection to server at \"h\", port 5432 failed: Connection refused\n\tIs it running?\n",
+         false, "(Connection refused)"},
+        {"connection to server on socket failed: FATAL:  53300: sorry, too many clients\n", true,
+         "has no connection left (sorry, too many clients): raise"},
+        {"FATAL:  57P03: the database system is starting up\n", true,
+         "accepts no connection yet (the database system is starting up): wait"},
+        {"on socket failed: PANNE:  57P03: the database system is starting up\n", true,
+         "accepts no connection yet (the database system is starting up): wait"},
+        {"FATAL:  28P01: password authentication failed\n", false,
+         "(password authentication failed)"},
+        {"FATAL:  2800: odd\n", false, "(2800: odd)"},
+        {"ERROR:  28000 odd\n", false, "(28000 odd)"},
+        {"on socket failed: PANNE:  odd\n", false, "(PANNE:  odd)"},
+        {"ERRORS: odd\n", false, "(ERRORS: odd)"},
+    };
+    static const struct {
+        int column;
+        const char *cell, *says; /* NULL: the server can be used */
+    } greetings[] = {
+        {GREET_READ_ONLY, "t", "is a standby or read-only"},
+        {GREET_FSYNC, "f",
+         "fsync=off, so a crash may lose acknowledged writes: turn it on, or accept"},
+        {GREET_WHOLE_PAGES, "f",
+         "full_page_writes=off, so a crash may lose acknowledged writes: turn it on, or on ZFS "
+         "set"},
+        {GREET_LOGGED, "f",
+         "an UNLOGGED table, so a crash may lose acknowledged writes: run ALTER TABLE"},
+        {GREET_MEDDLER, "theirs", "theirs"},
+        {GREET_MARKS, "999999", "was dropped or made again"},
+        {GREET_MARKS, "", "was dropped or made again"},
+        {GREET_MARKS, "", NULL}, /* to a client that has not seen the table */
+        {GREET_NAMESPACES, NULL, NULL},
+        {GREET_LOGGED, NULL, NULL},
+        {GREET_KEPT, "f", NULL},
+    };
+    postgres_store *store = steps_begin();
+    firn_error error = {0};
+    (void)state;
+    net.closed = true;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        net.reason = refusals[i].reason;
+        assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
+        assert_says(&error, refusals[i].says);
+        assert_int_equal(store->link.busy, refusals[i].busy);
+        assert_int_equal(given_verbosity, PQERRORS_VERBOSE); /* with the SQLSTATE */
+        assert_null(store->db);
+        assert_null(only_session());
+        assert_int_equal(store->link.socket, -1);
+    }
+    memset(&net, 0, sizeof net);
+    net.lacks_memory = true;
+    assert_int_equal(connect_now(store, &error), FIRN_EMEMORY);
+    net.lacks_memory = false;
+    net.blocks = true;
+    assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
+    net.blocks = false;
+    net.version = 99999;
+    assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
+    assert_says(&error, "is older than PostgreSQL 10");
+    net.version = 100000;
+    net.reads = 6;
+    assert_int_equal(connect_now(store, &error), FIRN_OK);
+    assert_int_equal(net.reads, 0);
+    assert_int_equal(given_verbosity, PQERRORS_DEFAULT);
+    assert_int_equal(store->link.socket, PQsocket(store->db));
+    net.reads = 4;
+    net.deaf = true;
+    assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
+    assert_says(&error, "no answer in connect_timeout=");
+    memset(&net, 0, sizeof net);
+    for (size_t i = 0; i < sizeof greetings / sizeof *greetings; i++) {
+        greeted_as.times = 1;
+        greeted_as.column = greetings[i].column;
+        greeted_as.cell = greetings[i].cell;
+        creations = 0;
+        put_text(live.rows[STORE_ROW].identity, "new");
+        if (greetings[i].says == NULL) {
+            store->marks[0] = '\0';
+        }
+        assert_int_equal(connect_now(store, &error),
+                         greetings[i].says != NULL ? FIRN_ESTORE : FIRN_OK);
+        assert_says(&error, greetings[i].says != NULL ? greetings[i].says : "");
+        assert_int_equal(creations, greetings[i].says == NULL);
+        /* the new tables are this server's */
+        assert_string_equal(live.rows[STORE_ROW].identity,
+                            greetings[i].says == NULL ? identity() : "new");
+    }
+    greeted_as.times = 1;
+    greeted_as.column = GREET_WHOLE_PAGES;
+    greeted_as.cell = "f";
+    store->whole_pages = 1;
+    assert_int_equal(connect_now(store, NULL), FIRN_OK);
+    greeted_as.times = 1;
+    greeted_as.column = GREET_FSYNC;
+    store->link.unsafe = true;
+    assert_int_equal(connect_now(store, NULL), FIRN_OK);
+    assert_non_null(strstr(store->link.caution, "fsync=off"));
+    assert_int_equal(connect_now(store, NULL), FIRN_OK);
+    assert_string_equal(store->link.caution, "");
+    /* tables that never appear, or that cannot be made */
+    greeted_as.times = 4;
+    greeted_as.column = GREET_KEPT;
+    creations = 0;
+    assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
+    assert_says(&error, "although it was created: check search_path");
+    assert_int_equal(creations, 4);
+    static const struct {
+        const char *state;
+        const char *says; /* NULL: another process makes them */
+    } failures[] = {{"42501", "may not create it: GRANT CREATE"},
+                    {"23505", NULL},
+                    {"40001", NULL},
+                    {"42P07", NULL},
+                    {"55000", NULL},
+                    {"53100", "has a full disk"},
+                    {"XX000", "XX000"}};
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        greeted_as.times = 1;
+        planned.which = CREATION;
+        planned.count = 1;
+        planned.state = failures[i].state;
+        planned.severity = "ERROR";
+        planned.lost = planned.cut = planned.done = planned.warns = planned.inside = false;
+        assert_int_equal(connect_now(store, &error),
+                         failures[i].says != NULL ? FIRN_ESTORE : FIRN_OK);
+        assert_says(&error, failures[i].says != NULL ? failures[i].says : "");
+        greeted_as.times = 0;
+    }
+    module_close(store);
+}
+
+/* Poolers, and sessions that are someone else's. */
+static void records_need_an_own_session(void **state) {
+    postgres_store *store = steps_begin();
+    firn_error error = {0};
+    (void)state;
+    assert_int_equal(step(store, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 1}), FIRN_OK);
+    connections = 0;
+    assert_int_equal(connect_now(store, &error), FIRN_OK);
+    assert_int_equal(connections, 1);
+    net.backend = 77; /* a pooler, whose sessions are apart */
+    backends = 0;
+    assert_int_equal(connect_now(store, &error), FIRN_OK);
+    assert_int_equal(connections, 3);
+    assert_non_null(only_session());
+    borrowed = true; /* or one */
+    assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
+    assert_says(&error, "changes sessions between statements");
+    assert_null(only_session());
+    borrowed = false;
+    net.backend = 0;
+    /* a session that a pool lends inside a transaction is rolled back first */
+    begins_inside = true;
+    assert_int_equal(connect_now(store, &error), FIRN_OK);
+    assert_int_equal(PQtransactionStatus(store->db), PQTRANS_IDLE);
+    planned.which = ROLLBACK;
+    planned.count = planned.lost = 1;
+    planned.done = planned.cut = planned.inside = planned.warns = false;
+    assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
+    assert_says(&error, "does not answer");
+    begins_inside = false;
+    planned.which = GREETING;
+    planned.count = planned.inside = planned.done = 1;
+    planned.lost = false;
+    assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
+    assert_says(&error, "its session is in a transaction");
+    /* the last reservation is looked for */
+    assert_int_equal(connect_now(store, &error), FIRN_OK);
+    assert_false(store->sql.suspect);
+    live.rows[mark_row("bare", "2")].number = 29;
+    assert_int_equal(connect_now(store, &error), FIRN_OK);
+    assert_true(store->sql.suspect);
+    live.rows[mark_row("bare", "2")].number = 30;
+    assert_int_equal(connect_now(store, &error), FIRN_OK);
+    assert_true(store->sql.suspect); /* until somebody decides */
+    /* an idle connection */
+    assert_true(is_open(store));
+    net.inputs = 3; /* notices */
+    assert_true(is_open(store));
+    assert_int_equal(net.inputs, 0);
+    net.inputs = -1;
+    assert_false(is_open(store));
+    net.inputs = 0;
+    only_session()->closed = true;
+    only_session()->own.answered = false; /* so that the client notices */
+    assert_false(is_open(store));
+    only_session()->closed = false;
+    /* a forked child closes the parent's socket only, and does not know what the parent gave back */
+    PGconn *db = store->db;
+    store->link.socket = dup(2);
+    const int socket = store->link.socket;
+    store->sql.inside = true;
+    postgres_hang_up(store, true);
+    assert_true(fcntl(socket, F_GETFD) < 0);
+    assert_true(store->db == NULL && store->link.socket == -1 && !store->sql.inside);
+    assert_int_equal(store->sql.last_high, 0);
+    assert_non_null(only_session());
+    assert_false(is_open(store));
+    postgres_hang_up(store, true);
+    store->db = db;
+    store->sql.last_high = 5;
+    postgres_hang_up(store, false);
+    assert_int_equal(store->sql.last_high, 5);
+    assert_null(only_session());
+    module_close(store);
+}
+
+/* The words of a statement. */
+static void records_have_statements(void **state) {
+    static char longest[STATEMENT_MAX + 1];
+    char out[STATEMENT_MAX];
+    postgres_store *store = steps_begin();
+    (void)state;
+    strcpy(store->system, "12");
+    store->link.timeout_ms = 2000;
+    fill_in(store, out, "@ # ~.");
+    assert_string_equal(out, "firn 1001 12.");
+    for (size_t length = STATEMENT_MAX - 65; length <= STATEMENT_MAX - 63; length++) {
+        memset(longest, 's', sizeof longest);
+        longest[length] = '\0';
+        fill_in(store, out, longest);
+        assert_int_equal(strlen(out), length <= STATEMENT_MAX - 64 ? length : 0);
+    }
+    module_close(store);
+}
+
+/* Its process was forked at a failpoint of a write: the answer is the parent's. */
+static void fork_at(void *self, const char *name) {
+    postgres_store *store = self;
+    store->link.process += strcmp(name, passed) == 0;
+}
+
+static void records_of_a_forked_child(void **state) {
+    static const char *const points[] = {"reserve.before", "reserve.sent", "reserve.committed"};
+    postgres_store *store = steps_begin();
+    firn_records seen, next;
+    (void)state;
+    assert_int_equal(step(store, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 1}), FIRN_OK);
+    store->link.options.failpoint = fork_at;
+    store->link.options.failpoint_self = store;
+    for (int i = 0; i < 3; i++) {
+        firn_error error = {0};
+        const int64_t process = store->link.process;
+        fresh(store, &seen, &next);
+        snprintf(passed, sizeof passed, "%s", points[i]);
+        assert_int_equal(firn_store_driver.write(store, &seen, &next, FIRN_RECORD_KEY,
+                                                 FIRN_VERB_RESERVE, &error),
+                         FIRN_EFORKED);
+        assert_int_equal(error.code, FIRN_EFORKED);
+        assert_non_null(store->db);
+        assert_int_equal(only_session()->own.result != NULL, i == 1);
+        assert_int_equal(firn_store_driver.end(store, FIRN_EFORKED), FIRN_EFORKED);
+        store->link.process = process;
+        if (i == 1) {
+            postgres_hang_up(store, false);
+        }
+    }
+    module_close(store);
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_those_of_the_row),
         cmocka_unit_test(records_have_notes_in_utf8),
         cmocka_unit_test_setup(records_of_each_step, begin_program),
         cmocka_unit_test_setup(records_of_another_session, begin_program),
+        cmocka_unit_test_setup(records_of_each_answer, begin_program),
+        cmocka_unit_test_setup(records_of_several_results, begin_program),
+        cmocka_unit_test_setup(records_of_prepared_statements, begin_program),
+        cmocka_unit_test_setup(records_need_a_server, begin_program),
+        cmocka_unit_test_setup(records_need_an_own_session, begin_program),
+        cmocka_unit_test_setup(records_of_a_forked_child, begin_program),
+        cmocka_unit_test_setup(records_have_statements, begin_program),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
         cmocka_unit_test_setup(a_guess_is_found, begin_program),

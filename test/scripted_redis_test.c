@@ -512,6 +512,13 @@ static void records_that_a_write_sends(void **state) {
         assert_int_equal(firn_store_driver.write(self, &seen, &next, 7, FIRN_VERB_RESERVE, NULL),
                          FIRN_WRITE_CHANGED);
     }
+    firn_records sound = seen, written; /* after a write of the store's record, until a loss */
+    assert_int_equal(firn_store_driver.read(self, &sound, true, NULL), FIRN_OK);
+    written = sound;
+    assert_int_equal(
+        firn_store_driver.write(self, &sound, &written, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
+        FIRN_OK);
+    assert_false(redis_lost(self, &sound) || redis_lost(self, &written));
     const firn_raise raise = {107, 108, 5000, 6, UINT64_MAX - 1}; /* another grant */
     const char *given[] = {
         "2",   "7",    "a layout", "17", "1",       "107", "18446744073709551614",
@@ -559,6 +566,7 @@ static void records_are_at_a_url(void **state) {
         {"redis://h/65536", "the path /65536"},
         {"redis://h/x", "the path /x"},
         {"redis://h/1x", "the path /1x"},
+        {"redis://h?counters=0", NULL},
         {"redis://h?counters=2", "counters"},
         {"redis://h?prefix=1x", "prefix"},
         {"redis://h?ca=/x", "tls=1"},

@@ -71,13 +71,12 @@ static bool has_issued(scene *s, int position) {
     return atomic_load(&s->world->seats[position].lots) > 0;
 }
 
-static bool every_seat_issued(scene *s, int n) {
+static int seats_that_issued(scene *s, int n) {
+    int count = 0;
     for (int i = 0; i < n; i++) {
-        if (!has_issued(s, i)) {
-            return false;
-        }
+        count += has_issued(s, i);
     }
-    return true;
+    return count;
 }
 
 /* Fills free seats, kills a client from time to time, and the server at its times. Continues until
@@ -91,7 +90,7 @@ static long stir(scene *s, const traits *list, int n) {
                 is_redis(s) ? span_ms * 8 / 10 : span_ms / (s->brief ? 3 : 1 + s->seconds / 4),
             server_ms = begun_ms + every_ms, client_ms = begun_ms + 100;
     long spawned = 0, servers = 0;
-    for (; now - begun_ms < span_ms || (!(every_point_hit(s) && every_seat_issued(s, n)) &&
+    for (; now - begun_ms < span_ms || (!(every_point_hit(s) && seats_that_issued(s, n) == n) &&
                                         now - begun_ms < 2 * span_ms + WAIT_MS);
          now = now_ms()) {
         const bool late = now - begun_ms >= span_ms;
@@ -348,9 +347,13 @@ void run_churn(scene *s) {
         item.seat = i;
         client_start(s, &item);
     }
-    int64_t begun_ms = now_ms();
-    while (now_ms() - begun_ms < s->seconds * 1000) {
-        client_kill(s, (int)chance(N));
+    /* On a slow machine all of them may be killed before they issue: it continues until some have. */
+    int64_t end_ms = now_ms() + s->seconds * 1000;
+    while (now_ms() < end_ms || (seats_that_issued(s, N) < N / 10 && now_ms() < end_ms + WAIT_MS)) {
+        int which = (int)chance(N);
+        if (now_ms() < end_ms || has_issued(s, which)) {
+            client_kill(s, which);
+        }
         for (int i = 0; i < N; i++) {
             if (client_ended(s, i)) {
                 traits item = like;

@@ -4,6 +4,7 @@
  * Prints a line a scenario and TAP. Ends with 0, or 1 when something failed. */
 #include "torture.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,28 @@ static struct {
 
 /* ---- one scenario --------------------------------------------------------------------------- */
 
+/* A command that needs the server takes 0.2 s at most on a quiet machine; `slow` has a limit,
+ * because a scenario has. */
+static int slowness(const scene *s) {
+    int64_t worst_ms = 0;
+    for (int i = 0; i < 3; i++) {
+        int64_t begun_ms = now_ms();
+        pid_t child = fork();
+        if (child == 0) {
+            int nothing = open("/dev/null", O_RDWR);
+            dup2(nothing, STDOUT_FILENO);
+            dup2(nothing, STDERR_FILENO);
+            execl(FIRN_BUILD_DIR "/bin/firn", "firn", "new", "snowflake", "ns=slowness", "--store",
+                  s->url, (char *)NULL);
+            _exit(127);
+        }
+        waitpid(child, NULL, 0);
+        int64_t took_ms = now_ms() - begun_ms;
+        worst_ms = took_ms > worst_ms ? took_ms : worst_ms;
+    }
+    return worst_ms < 1000 ? 1 + (int)worst_ms / 200 : 6;
+}
+
 static void play(const torture_scenario *scenario, const char *engine, report *told) {
     scene s = {.engine = engine,
                .seconds = asked.seconds,
@@ -65,6 +88,10 @@ static void play(const torture_scenario *scenario, const char *engine, report *t
     s.world->ledger = ledger_new(s.ids);
     /* Where the server is not stopped nobody waits for a time-out to pass. */
     place_url(&s, server_url(), 0, scenario->flags & ALONE ? 1000 : 20000);
+    s.slow = slowness(&s);
+    if (s.slow > 1) {
+        tell(&s, "a slow machine: limits %d times as long", s.slow);
+    }
     scenario->run(&s);
     server_stop(); /* its own server, if it has one */
     told->done = true;

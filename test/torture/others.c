@@ -92,15 +92,16 @@ void run_network(scene *s) {
         "cut", "reply late", "request late",        "refused"};
     const char *colon = strrchr(server_url(), ':');
     test_proxy *proxy = start_proxy(atoi(colon + 1));
-    place_url(s, server_url(), proxy->port, 400);
-    for (int round = 0; round < (s->brief ? 1 : 6); round++) {
+    /* A slow machine has longer times and fewer rounds, so that the scenario ends in its time. */
+    place_url(s, server_url(), proxy->port, 400 * s->slow);
+    for (int round = 0; round < (s->brief ? 1 : 6 / s->slow); round++) {
         for (size_t i = round == 0 ? 0 : 1; i < sizeof faults / sizeof faults[0]; i++) {
             long before = atomic_load(&proxy->hits[faults[i].fault]);
             look_from_now(s);
             for (int j = 0; j < faults[i].times; j++) {
-                atomic_store(&proxy->stall_ms, faults[i].stall_ms);
+                atomic_store(&proxy->stall_ms, faults[i].stall_ms * s->slow);
                 atomic_store(&proxy->fault, faults[i].fault);
-                nap_ms(i == 0 ? 30 : 1300 / faults[i].times);
+                nap_ms(i == 0 ? 30 : 1300 * s->slow / faults[i].times);
             }
             for (int64_t begun_ms = now_ms();
                  i > 0 && atomic_load(&proxy->hits[faults[i].fault]) == before &&

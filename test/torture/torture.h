@@ -126,6 +126,7 @@ typedef struct scene {
     const char *engine;
     char url[400], plain[300]; /* with short time-outs, and without parameters of a store's own */
     int seconds;               /* of its load */
+    int slow;                  /* times slower than a quiet machine, 1 to 6 */
     size_t ids;                /* at most */
     bool brief;
     world *world;
