@@ -54,27 +54,24 @@ static int etcd_write(void *self, const firn_records *seen, firn_records *next, 
                       firn_verb verb, firn_error *error) {
     etcd_store *store = self;
     etcd_records own = etcd_own(seen);
-    bool written = false;
-    int code = FIRN_OK;
+    bool written;
     which |= has_changed(store, &own) ? FIRN_RECORD_STORE : 0;
-    if ((which & FIRN_RECORD_STORE) != 0) {
-        own.cluster = store->cluster;
-        own.term = store->term;
-        own.voters = store->voters.count > 0 ? store->voters : own.voters;
-        code = seen->known ? FIRN_OK : module_random(&next->origin, error);
-    }
+    own.cluster = store->cluster; /* a record that stays has the same */
+    own.term = store->term;
+    own.voters = store->voters.count > 0 ? store->voters : own.voters;
+    int code = seen->known ? FIRN_OK : module_random(&next->origin, error);
     if (code == FIRN_OK) {
         code = etcd_write_records(store, seen, next, which, &own, &firn__module_points[verb],
                                   &written, error);
     }
-    if (code == FIRN_OK && written) {
-        code = look_again(store, error);
+    if (code == FIRN_OK) {
+        code = written ? look_again(store, error) : FIRN_WRITE_CHANGED;
     }
-    if (code != FIRN_OK || !written) {
-        return code != FIRN_OK ? code : FIRN_WRITE_CHANGED;
+    if (code != FIRN_OK) {
+        return code;
     }
     store->suspect = store->suspect && next->losses == seen->losses; /* else it is written */
-    next->known = own.store_revision > 0;
+    next->known = true;
     next->stamp = own.mark_revision;
     memcpy(next->own, &own, sizeof own);
     if (etcd_lost(store, next)) {

@@ -84,7 +84,7 @@ void etcd_hang_up(void *self, bool forked);
 
 /* In JSON, keys and values are base64 and numbers are strings. */
 json_t *etcd_base64(const char *data, size_t length);
-/* False: not base64, or too long for `size` with a terminator. */
+/* False: not base64, empty, or too long for `size` with a terminator. */
 bool etcd_plain(char *out, size_t size, size_t *length, const json_t *text);
 json_t *etcd_number(int64_t value);
 

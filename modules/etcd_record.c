@@ -17,7 +17,7 @@
 
 json_t *etcd_base64(const char *data, size_t length) {
     const gnutls_datum_t in = {(unsigned char *)(uintptr_t)data, (unsigned)length};
-    gnutls_datum_t out = {NULL, 0};
+    gnutls_datum_t out;
     if (gnutls_base64_encode2(&in, &out) != 0) {
         return NULL;
     }
@@ -28,20 +28,14 @@ json_t *etcd_base64(const char *data, size_t length) {
 
 bool etcd_plain(char *out, size_t size, size_t *length, const json_t *text) {
     const char *value = json_string_value(text);
-    gnutls_datum_t in, bin = {NULL, 0};
-    if (value == NULL) {
+    gnutls_datum_t bin = {NULL, 0},
+                   in = {(unsigned char *)(uintptr_t)value, (unsigned)json_string_length(text)};
+    if (value == NULL || gnutls_base64_decode2(&in, &bin) != 0) {
         return false;
     }
-    in = (gnutls_datum_t){(unsigned char *)(uintptr_t)value, (unsigned)strlen(value)};
-    /* Not every version decodes an empty text. */
-    if (in.size > 0 && gnutls_base64_decode2(&in, &bin) != 0) {
-        return false;
-    }
-    bool fits = bin.size < size;
+    const bool fits = bin.size > 0 && bin.size < size;
     if (fits) {
-        if (bin.size > 0) { /* else `data` is NULL */
-            memcpy(out, bin.data, bin.size);
-        }
+        memcpy(out, bin.data, bin.size);
         out[bin.size] = '\0';
         *length = bin.size;
     }
@@ -49,27 +43,20 @@ bool etcd_plain(char *out, size_t size, size_t *length, const json_t *text) {
     return fits;
 }
 
-/* 64-bit numbers are strings, and 0 is omitted. */
+/* 64-bit numbers are strings. 0 is omitted, but these are at least 1. */
 static bool number(uint64_t *out, const json_t *object, const char *name) {
     const json_t *value = json_object_get(object, name);
-    *out = 0;
-    return value == NULL || (json_is_string(value) && module_uint64(out, json_string_value(value),
-                                                                    json_string_length(value)));
+    return module_uint64(out, json_string_value(value), json_string_length(value)) && *out > 0;
 }
 
-static bool signed_number(int64_t *out, const json_t *object, const char *name) {
-    uint64_t value;
-    if (!number(&value, object, name) || value > INT64_MAX) {
-        return false;
-    }
-    *out = (int64_t)value;
-    return true;
+static bool take_revision(int64_t *out, const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    return module_int64(out, json_string_value(value), json_string_length(value)) && *out > 0;
 }
 
 json_t *etcd_number(int64_t value) {
-    char text[24];
-    snprintf(text, sizeof text, "%" PRId64, value);
-    return json_string(text);
+    char text[MODULE_NUMBER_SIZE];
+    return json_string(module_digits(text, value));
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -88,13 +75,15 @@ void etcd_name_mark(bytes *out, const etcd_store *store, const char *ns, const c
                                    '\0', key);
 }
 
-/* The next number of a record; a blank follows. */
-static bool next_number(uint64_t *out, const char **position) {
-    size_t length = strcspn(*position, " ");
-    if ((*position)[length] != ' ' || !module_uint64(out, *position, length)) {
-        return false;
+/* The next numbers of a record; a blank follows each. */
+static bool next_numbers(uint64_t *out, size_t count, const char **position) {
+    for (size_t i = 0; i < count; i++) {
+        const char *blank = strchr(*position, ' ');
+        if (blank == NULL || !module_uint64(&out[i], *position, (size_t)(blank - *position))) {
+            return false;
+        }
+        *position = blank + 1;
     }
-    *position += length + 1;
     return true;
 }
 
@@ -110,38 +99,38 @@ static bool read_voters(voters *out, const char *text) {
 }
 
 static bool read_store(firn_records *out, etcd_records *own, const char *text) {
-    uint64_t losses;
-    if (!next_number(&losses, &text) || losses >= INT64_MAX || !next_number(&own->cluster, &text) ||
-        !next_number(&own->term, &text)) {
+    uint64_t numbers[3];
+    if (!next_numbers(numbers, 3, &text) || numbers[0] >= INT64_MAX) {
         return false;
     }
     size_t length = strcspn(text, " "); /* an older record has no members */
-    out->losses = (int64_t)losses;
+    out->losses = (int64_t)numbers[0];
+    own->cluster = numbers[1];
+    own->term = numbers[2];
     return module_uint64(&out->origin, text, length) &&
            read_voters(&own->voters, text + length + (text[length] != '\0'));
 }
 
 bool etcd_read_namespace(char layout[FIRN_LAYOUT_SIZE], int64_t *floor, int64_t *losses,
                          const char *text) {
-    uint64_t read_floor, read_losses;
-    if (!next_number(&read_floor, &text) || read_floor > FIRN_SLOT_MAX ||
-        !next_number(&read_losses, &text) || read_losses > INT64_MAX ||
+    uint64_t numbers[2];
+    if (!next_numbers(numbers, 2, &text) || numbers[0] > FIRN_SLOT_MAX || numbers[1] > INT64_MAX ||
         strlen(text) >= FIRN_LAYOUT_SIZE) {
         return false;
     }
-    *floor = (int64_t)read_floor;
-    *losses = (int64_t)read_losses;
+    *floor = (int64_t)numbers[0];
+    *losses = (int64_t)numbers[1];
     strcpy(layout, text);
     return true;
 }
 
 bool etcd_read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text) {
-    uint64_t high;
-    if (!next_number(&high, &text) || high > FIRN_SLOT_MAX || !next_number(&mark->grant, &text) ||
+    uint64_t numbers[2];
+    if (!next_numbers(numbers, 2, &text) || numbers[0] > FIRN_SLOT_MAX ||
         strlen(text) >= FIRN_NOTE_SIZE) {
         return false;
     }
-    mark->high = (int64_t)high;
+    *mark = (firn_mark){(int64_t)numbers[0], numbers[1]};
     strcpy(note, text);
     return true;
 }
@@ -168,7 +157,7 @@ bool etcd_take_head(etcd_store *store, const json_t *answer) {
     uint64_t cluster, term;
     int64_t revision;
     if (!number(&cluster, header, "cluster_id") || !number(&term, header, "raft_term") ||
-        !signed_number(&revision, header, "revision") || cluster == 0 || revision < 1) {
+        !take_revision(&revision, header, "revision")) {
         return false;
     }
     if (store->reserved && (cluster != store->cluster || revision < store->revision)) {
@@ -186,10 +175,9 @@ static bool take_record(json_t *responses, size_t position, int64_t *revision,
     json_t *range = json_object_get(json_array_get(responses, position), "response_range");
     json_t *record = json_array_get(json_object_get(range, "kvs"), 0);
     size_t length;
-    return range != NULL &&
-           (record == NULL ||
-            (signed_number(revision, record, "mod_revision") && *revision > 0 &&
-             etcd_plain(text, ETCD_RECORD_SIZE, &length, json_object_get(record, "value"))));
+    return range != NULL && (record == NULL || (take_revision(revision, record, "mod_revision") &&
+                                                etcd_plain(text, ETCD_RECORD_SIZE, &length,
+                                                           json_object_get(record, "value"))));
 }
 
 /* Reads the answers to the four ranges of ranges_of. */
@@ -198,7 +186,6 @@ static bool take_records(etcd_store *store, firn_records *seen, const json_t *an
     char text[ETCD_RECORD_SIZE];
     int64_t all = 0, all_floor, all_losses = 0;
     etcd_records own = {0};
-    store->layout[0] = store->note[0] = store->shut[0] = '\0';
     if (!take_record(responses, 0, &own.store_revision, text) ||
         (own.store_revision > 0 && !read_store(seen, &own, text)) ||
         !take_record(responses, 1, &own.ns_revision, text) ||
@@ -213,11 +200,11 @@ static bool take_records(etcd_store *store, firn_records *seen, const json_t *an
     seen->fresh = true;
     seen->known = own.store_revision > 0;
     seen->all_new = all > 0 && all_losses == seen->losses;
-    seen->shut = firn_layout_closed(store->shut) ? store->shut : NULL;
+    seen->shut = all > 0 && firn_layout_closed(store->shut) ? store->shut : NULL;
     seen->ns_known = own.ns_revision > 0;
-    seen->layout = store->layout;
+    seen->layout = seen->ns_known ? store->layout : "";
     seen->key_known = own.mark_revision > 0;
-    seen->note = store->note;
+    seen->note = seen->key_known ? store->note : "";
     seen->stamp = own.mark_revision;
     memcpy(seen->own, &own, sizeof own);
     return true;
@@ -275,6 +262,15 @@ int etcd_read_records(etcd_store *store, firn_records *seen, firn_error *error) 
                                                                          : code;
 }
 
+/* The array with one more item. NULL, out of memory: never compare or write less. */
+static json_t *with(json_t *array, json_t *item) {
+    if (json_array_append_new(array, item) != 0) {
+        json_decref(array);
+        array = NULL;
+    }
+    return array;
+}
+
 /* The conditions of a write: the same revisions, and the same text of the mark. Another cluster at
  * the same address can have another mark at the same revision, which would be lowered. */
 static json_t *compares_of(const bytes names[3], const firn_records *seen,
@@ -284,12 +280,7 @@ static json_t *compares_of(const bytes names[3], const firn_records *seen,
                             compare_of(&names[1], own->ns_revision),
                             compare_of(&names[2], own->mark_revision));
     mark_text(was, seen);
-    if (own->mark_revision != 0 &&
-        json_array_append_new(all, compare_value_of(&names[2], was)) != 0) {
-        json_decref(all); /* out of memory: never compare less */
-        return NULL;
-    }
-    return all;
+    return own->mark_revision == 0 ? all : with(all, compare_value_of(&names[2], was));
 }
 
 /* Almost always nobody else has written. Then a transaction without reads is a tenth faster. */
@@ -300,11 +291,9 @@ int etcd_write_records(etcd_store *store, const firn_records *seen, const firn_r
     int64_t *revisions[] = {&own->store_revision, &own->ns_revision, &own->mark_revision};
     char texts[3][ETCD_RECORD_SIZE];
     bytes names[3];
-    json_t *answer = NULL, *puts = json_array();
-    size_t count = 0;
+    json_t *answer = NULL;
     int code = module_point(&store->link, points->before, error);
     if (code != FIRN_OK) {
-        json_decref(puts);
         return code;
     }
     name_store(&names[0], store);
@@ -314,27 +303,20 @@ int etcd_write_records(etcd_store *store, const firn_records *seen, const firn_r
     snprintf(texts[1], ETCD_RECORD_SIZE, "%" PRId64 " %" PRId64 " %s", next->floor, next->ns_losses,
              next->layout);
     mark_text(texts[2], next);
+    json_t *puts = json_array();
     for (size_t i = 0; i < 3; i++) {
         if ((which & kinds[i]) != 0) {
-            json_array_append_new(puts, put_of(&names[i], texts[i]));
-            count++;
+            puts = with(puts, put_of(&names[i], texts[i]));
         }
-    }
-    if (json_array_size(puts) != count) {
-        json_decref(puts);
-        return module_no_memory(error);
     }
     json_t *body =
         json_pack("{s:o, s:o}", "compare", compares_of(names, seen, own), "success", puts);
     code = etcd_ask(store, "/v3/kv/txn", body, points, &answer, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    *written = json_is_true(json_object_get(answer, "succeeded"));
-    if (!etcd_take_head(store, answer)) {
+    if (code == FIRN_OK && !etcd_take_head(store, answer)) {
         code = etcd_damaged(store, FIRN_EUNKNOWN, error);
     }
-    for (size_t i = 0; i < 3 && code == FIRN_OK && *written; i++) {
+    *written = code == FIRN_OK && json_is_true(json_object_get(answer, "succeeded"));
+    for (size_t i = 0; i < 3 && *written; i++) {
         *revisions[i] = (which & kinds[i]) != 0 ? store->revision : *revisions[i];
     }
     json_decref(answer);

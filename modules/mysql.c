@@ -219,7 +219,7 @@ static int send_mark(mysql_store *store, const mysql_statement *statement,
     code = points == NULL ? module_replace_code(error, code, FIRN_EUNKNOWN, FIRN_ESTORE) : code;
     maria_reply_free(&done);
     *id = done.insert_id;
-    return code == FIRN_OK && (done.duplicate || done.affected != 1) ? FIRN_WRITE_CHANGED : code;
+    return code == FIRN_OK && done.affected != 1 ? FIRN_WRITE_CHANGED : code;
 }
 
 int sql_raise(void *self, const firn_records *seen, firn_records *next, const firn_raise *raise,
@@ -278,7 +278,7 @@ int sql_prove(void *self, const firn_records *next, firn_error *error) {
 
 int sql_write_store(void *self, firn_records *next, bool lost, firn_error *error) {
     mysql_store *store = self;
-    next->own[OWN_SEALED] = lost ? 0 : next->own[OWN_SEALED];
+    next->own[OWN_SEALED] = 0;
     return lost ? maria_run(store, error, doubt_sql, MODULE_GONE_BACK)
                 : maria_run(store, error, born_sql, store->identity);
 }
@@ -368,7 +368,7 @@ int sql_page(void *self, sql_listing *list, firn_error *error) {
 
 static int store_now(void *self, firn_time *now, firn_error *error) {
     mysql_store *store = self;
-    mysql_reply reply = {NULL, 0, 0, false};
+    mysql_reply reply = {NULL, 0, 0};
     int code = module_ready(store, error);
     if (code == FIRN_OK) {
         code = maria_read(store, &reply, error,
@@ -376,8 +376,9 @@ static int store_now(void *self, firn_time *now, firn_error *error) {
     }
     if (code == FIRN_OK) {
         MYSQL_ROW row = maria_next_row(&reply, 1);
-        int64_t us = sql_number(row != NULL ? row[0] : NULL);
-        code = module_clock(now, us, store->link.url.shown, error);
+        code = row != NULL && row[0] != NULL
+                   ? module_clock(now, sql_number(row[0]), where(store), error)
+                   : module_unreachable(error, where(store), "its clock has no time");
     }
     maria_reply_free(&reply);
     return code;

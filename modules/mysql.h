@@ -56,9 +56,8 @@ typedef struct mysql_statement {
 
 /* The outcome of a statement. */
 typedef struct mysql_reply {
-    MYSQL_RES *rows; /* NULL: none */
-    uint64_t affected, insert_id;
-    bool duplicate; /* another process has inserted the same key: nothing was written */
+    MYSQL_RES *rows;              /* NULL: none */
+    uint64_t affected, insert_id; /* 0, 0: another process has inserted the same key */
 } mysql_reply;
 
 /* Error numbers of the server. */

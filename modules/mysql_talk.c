@@ -234,7 +234,7 @@ static bool take_rows(mysql_store *store, mysql_reply *out, int64_t deadline_ms)
 
 /* Reads what witness_sql answered. */
 static bool same_witness(mysql_store *store, int64_t deadline_ms) {
-    mysql_reply reply = {NULL, 0, 0, false};
+    mysql_reply reply = {NULL, 0, 0};
     int missing = 1;
     int wanted = mysql_next_result_start(&missing, store->db);
     while (wanted != 0) {
@@ -272,7 +272,7 @@ static int ask_once(mysql_store *store, const mysql_statement *statement,
     const bool step =
         store->sql.inside; /* what it does is not committed, unless it is the commit */
     *again = false;
-    *out = (mysql_reply){NULL, 0, 0, false};
+    *out = (mysql_reply){NULL, 0, 0};
     int code = module_in_time(&store->link, error);
     if (code == FIRN_OK && points != NULL) {
         code = module_point(&store->link, points->before, error);
@@ -299,12 +299,11 @@ static int ask_once(mysql_store *store, const mysql_statement *statement,
     const bool undone = number == DEADLOCK || number == CHANGED; /* all of the transaction */
     if (outcome == REFUSED && (undone || !statement->ends)) { /* else the commit may come still */
         *again = (undone || number == LOCKED) && !step;
-        out->duplicate = number == DUPLICATE;
         if (undone && step) {
             store->sql.inside = false;
             return FIRN_WRITE_CHANGED;
         }
-        return out->duplicate ? FIRN_OK : explain(store, number, error);
+        return number == DUPLICATE ? FIRN_OK : explain(store, number, error);
     }
     module_unknown(error, where(store), why != NULL ? why : why_lost(store));
     maria_reply_free(out);
@@ -318,7 +317,7 @@ int maria_ask(mysql_store *store, const mysql_statement *statement, const module
     int code = FIRN_ESTORE;
     bool again = true;
     if (statement->length >= sizeof statement->text) {
-        *out = (mysql_reply){NULL, 0, 0, false};
+        *out = (mysql_reply){NULL, 0, 0};
         return module_fail(error, FIRN_ERANGE, "the store's names are too long: use shorter ones");
     }
     for (int i = 0; i < SENDINGS && again && (i == 0 || module_now_ms() < end_ms); i++) {

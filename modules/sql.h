@@ -8,7 +8,9 @@
 
 #include "module.h"
 
+#ifndef SQL_PAGE_ROWS
 #define SQL_PAGE_ROWS 256 /* of a listing */
+#endif
 
 typedef struct sql_state {
     firn_verb verb;            /* the verb in progress, */

@@ -9,13 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROOT   "firn" /* without a path in the URL */
-#define ROUNDS 200    /* tries of a write that other writers made outdated */
+#define ROOT     "firn" /* without a path in the URL */
+#define ROUNDS   200    /* tries of a write that other writers made outdated */
+#define QUICK_MS 500    /* a faster failure did not wait for an answer */
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+/* On a new connection if that one is dead: no write was sent yet. */
 static int zookeeper_read(void *handle, firn_records *seen, bool surely, firn_error *error) {
-    return zk_look_soon(handle, seen, surely, error);
+    const zookeeper_store *store = handle;
+    const int64_t begun_ms = module_now_ms();
+    int code = zk_look(handle, seen, surely, error);
+    if (code == FIRN_ESTORE && store->handle == NULL && module_now_ms() - begun_ms < QUICK_MS) {
+        code = zk_enter(handle, error);
+        code = code == FIRN_OK ? zk_look(handle, seen, surely, error) : code;
+    }
+    return code;
 }
 
 static bool zookeeper_usable(void *handle, const firn_records *seen) {
@@ -31,29 +40,6 @@ static bool zookeeper_lost(void *handle, const firn_records *seen) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Carries out all operations or none. */
-static int commit(zookeeper_store *store, zoo_op_t *ops, int count, const module_points *points,
-                  int64_t *mzxid) {
-    zookeeper_call *call = zk_call(2);
-    if (call == NULL) {
-        return ZMARSHALLINGERROR; /* nothing was sent */
-    }
-    for (int i = 0; i < count; i++) {
-        if (ops[i].type == ZOO_SETDATA_OP) {
-            ops[i].set_op.stat = &call->stats[i]; /* can be written after the deadline */
-        }
-    }
-    int queued = zoo_amulti(store->handle, count, ops, call->results, zk_on_done, call);
-    int code = queued == ZOK ? module_point(&store->link, points->request_sent, NULL) : ZOK;
-    if (code == FIRN_EFORKED) {
-        return code; /* in a forked child the library has no thread */
-    }
-    code = zk_answer(store, call, queued);
-    *mzxid = code == ZOK ? call->stats[count - 1].mzxid : 0;
-    zk_leave(call);
-    return code;
-}
-
 /* Has another writer changed what was read? */
 static bool was_late(int code) {
     return code == ZBADVERSION || code == ZNODEEXISTS || code == ZNONODE;
@@ -63,66 +49,58 @@ static bool was_late(int code) {
  * protected, so the namespace's record is written with it. */
 #define ANY_VERSION (-1)
 
-/* Adds the operation that writes a record; `found`: over the one of that version, which becomes the
- * next. */
-static void put(const zookeeper_store *store, zoo_op_t *op, const char *path, bool found,
-                uint64_t *version, const char *record, int length) {
-    if (found) {
-        zoo_set_op_init(op, path, record, length, (int)*version, NULL);
-    } else {
-        zoo_create_op_init(op, path, record, length, zk_rights(store), ZOO_PERSISTENT, NULL, 0);
-    }
-    *version = found ? (uint32_t)(*version + 1) : 0;
-}
-
 /* The operations of a write, and their texts. The records are
  *     store      1 LOSSES ORIGIN <newline>
  *     namespace  1 FLOOR LOSSES <newline> LAYOUT
  *     key        1 HIGH GRANT <newline> NOTE */
 typedef struct change {
     zoo_op_t ops[ZK_OPS_MOST];
-    int count;
     zookeeper_paths paths;
-    char store_record[ZK_RECORD_SIZE], ns_record[ZK_RECORD_SIZE], record[ZK_RECORD_SIZE];
+    char records[ZK_OPS_MOST][ZK_RECORD_SIZE];
 } change;
 
-/* Records that stay are checked. Sets the versions of `next`. */
-static void compose(const zookeeper_store *store, change *out, const firn_records *seen,
-                    firn_records *next, int which) {
+/* Records that stay are checked, except a key. Sets the versions of `next`; `call` gets the stats.
+ * Returns the number of operations. */
+static int compose(const zookeeper_store *store, change *out, zookeeper_call *call,
+                   const firn_records *seen, firn_records *next, int which) {
     const bool key = (which & FIRN_RECORD_KEY) != 0;
     const bool unprotected = key && seen->key_known && (int)seen->own[OWN_KEY] == ANY_VERSION;
+    const bool known[] = {seen->known, seen->ns_known, seen->key_known};
+    const bool written[] = {(which & FIRN_RECORD_STORE) != 0,
+                            (which & FIRN_RECORD_NS) != 0 || unprotected, key};
+    const char *const paths[] = {out->paths.store, out->paths.ns, out->paths.key};
     zk_name(store, &out->paths, seen->ns, seen->key);
-    out->count = 0;
-    if (!seen->known || (which & FIRN_RECORD_STORE) != 0) {
-        int length = snprintf(out->store_record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n",
-                              next->losses, next->origin);
-        put(store, &out->ops[out->count++], out->paths.store, seen->known, &next->own[OWN_STORE],
-            out->store_record, length);
-    } else {
-        zoo_check_op_init(&out->ops[out->count++], out->paths.store, (int)seen->own[OWN_STORE]);
+    const int lengths[] = {
+        snprintf(out->records[0], ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n", next->losses,
+                 next->origin),
+        snprintf(out->records[1], ZK_RECORD_SIZE, "1 %" PRId64 " %" PRId64 "\n%s", next->floor,
+                 next->ns_losses, next->layout),
+        snprintf(out->records[2], ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n%.*s",
+                 next->mark.high, next->mark.grant, FIRN_NOTE_SIZE - 1, next->note)};
+    int count = 0;
+    for (int i = 0; i < ZK_OPS_MOST; i++) {
+        zoo_op_t *op = &out->ops[count];
+        const int version = (int)seen->own[OWN_STORE + i];
+        if (written[i] && known[i]) {
+            zoo_set_op_init(op, paths[i], out->records[i], lengths[i], version,
+                            &call->stats[count]);
+        } else if (written[i]) {
+            zoo_create_op_init(op, paths[i], out->records[i], lengths[i], zk_rights(store),
+                               ZOO_PERSISTENT, NULL, 0);
+        } else if (known[i] && paths[i] != out->paths.key) {
+            zoo_check_op_init(op, paths[i], version);
+        } else {
+            continue;
+        }
+        next->own[OWN_STORE + i] = known[i] ? (uint32_t)version + written[i] : 0;
+        count++;
     }
-    if ((which & FIRN_RECORD_NS) != 0 || unprotected) {
-        int length = snprintf(out->ns_record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRId64 "\n%s",
-                              next->floor, next->ns_losses, next->layout);
-        put(store, &out->ops[out->count++], out->paths.ns, seen->ns_known, &next->own[OWN_NS],
-            out->ns_record, length);
-    } else if (seen->ns_known) {
-        zoo_check_op_init(&out->ops[out->count++], out->paths.ns, (int)seen->own[OWN_NS]);
-    }
-    if (key) {
-        int length = snprintf(out->record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n%.*s",
-                              next->mark.high, next->mark.grant, FIRN_NOTE_SIZE - 1, next->note);
-        put(store, &out->ops[out->count++], out->paths.key, seen->key_known, &next->own[OWN_KEY],
-            out->record, length);
-    }
+    return count;
 }
 
-/* The outcome of a commit. */
+/* The outcome of a write with this code. */
 static int outcome(zookeeper_store *store, int code, int64_t mzxid, bool loss, bool sent,
                    firn_error *error) {
-    if (code == FIRN_EFORKED) {
-        return module_point(&store->link, NULL, error);
-    }
     if (was_late(code)) {
         store->rooted = false; /* somebody may have removed it */
         return FIRN_WRITE_CHANGED;
@@ -130,7 +108,7 @@ static int outcome(zookeeper_store *store, int code, int64_t mzxid, bool loss, b
     if (code != ZOK) {
         return zk_explain(store, code, sent, error);
     }
-    if (mzxid > 0 && mzxid <= store->newest && !loss) {
+    if (mzxid != 0 && mzxid <= store->newest && !loss) {
         store->suspect = true; /* another history: what it was granted is never used */
         return FIRN_WRITE_FOREIGN;
     }
@@ -141,28 +119,36 @@ static int outcome(zookeeper_store *store, int code, int64_t mzxid, bool loss, b
 static int zookeeper_write(void *handle, const firn_records *seen, firn_records *next, int which,
                            firn_verb verb, firn_error *error) {
     zookeeper_store *store = handle;
+    const module_points *points = &firn__module_points[verb];
     change made;
-    int64_t mzxid = 0;
     int code = seen->known ? FIRN_OK : module_random(&next->origin, error);
-    if (code == FIRN_OK) {
-        code = module_point(&store->link, firn__module_points[verb].before, error);
-    }
+    code = code == FIRN_OK ? module_point(&store->link, points->before, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
-    int root = store->rooted || seen->ns_known ? ZOK : zk_make_root(store);
-    if (root != ZOK) {
-        return was_late(root) ? FIRN_WRITE_CHANGED : zk_explain(store, root, false, error);
+    int answer = store->rooted || seen->ns_known ? ZOK : zk_make_root(store);
+    if (answer != ZOK) {
+        return was_late(answer) ? FIRN_WRITE_CHANGED : zk_explain(store, answer, false, error);
     }
-    compose(store, &made, seen, next, which);
-    code = commit(store, made.ops, made.count, &firn__module_points[verb], &mzxid);
-    code =
-        outcome(store, code, mzxid, next->losses > seen->losses, which != FIRN_RECORD_STORE, error);
+    zookeeper_call *call = zk_call(2); /* its stats can be written after the deadline */
+    if (call == NULL) {
+        return module_no_memory(error);
+    }
+    const int count = compose(store, &made, call, seen, next, which);
+    answer = zoo_amulti(store->handle, count, made.ops, call->results, zk_on_done, call);
+    if (answer == ZOK && module_point(&store->link, points->request_sent, error) != FIRN_OK) {
+        return FIRN_EFORKED; /* in a forked child the library has no thread */
+    }
+    answer = zk_answer(store, call, answer);
+    const int64_t mzxid = answer == ZOK ? call->stats[count - 1].mzxid : 0;
+    zk_leave(call);
+    code = outcome(store, answer, mzxid, next->losses > seen->losses, which != FIRN_RECORD_STORE,
+                   error);
     if (code != FIRN_OK) {
         return code;
     }
     next->stamp = (which & FIRN_RECORD_KEY) != 0 ? mzxid : next->stamp;
-    return module_point(&store->link, firn__module_points[verb].committed, error);
+    return module_point(&store->link, points->committed, error);
 }
 
 /* ---- list and now ---------------------------------------------------------------------------- */
@@ -174,16 +160,11 @@ static int by_name(const void *a, const void *b) {
 /* The names below a znode, sorted by bytes; none if it does not exist. */
 static int list_names(zookeeper_call **out, zookeeper_store *store, const char *path, size_t size,
                       firn_error *error) {
-    zookeeper_call *call = *out = zk_call(2);
-    if (call == NULL) {
-        return module_no_memory(error);
-    }
-    int code =
-        zk_answer(store, call, zoo_aget_children(store->handle, path, 0, zk_on_children, call));
+    int code = ZK_ASK(store, *out, zoo_aget_children(store->handle, path, 0, zk_on_children, *out));
     if (code != ZOK) {
-        call->children.count = code == ZNONODE ? 0 : call->children.count;
         return code == ZNONODE ? FIRN_OK : zk_explain(store, code, false, error);
     }
+    zookeeper_call *call = *out;
     for (int i = 0; i < call->children.count; i++) {
         char *name = call->children.data[i]; /* never becomes longer */
         if (strcmp(name, ZK_STORE_NAME) != 0 && !zk_unescape(name, size, name)) {
@@ -223,7 +204,7 @@ static int visit_ns(zookeeper_store *store, const char *ns, bool whole, firn_vis
     if (code == FIRN_OK && whole && keys->children.count == 0) {
         code = visit_key(store, ns, "", visit, context, error);
     }
-    if (keys != NULL && module_process() == store->link.process) {
+    if (module_process() == store->link.process) {
         zk_leave(keys);
     }
     return code;
@@ -251,7 +232,7 @@ static int zookeeper_list(void *handle, const char *ns, firn_visit *visit, void 
         }
         code = visit_ns(store, all->children.data[i], true, visit, context, error);
     }
-    if (all != NULL && module_process() == store->link.process) {
+    if (module_process() == store->link.process) {
         zk_leave(all);
     }
     return code;
@@ -261,20 +242,17 @@ static int zookeeper_list(void *handle, const char *ns, firn_visit *visit, void 
 static int touch_root(zookeeper_store *store, firn_time *now) {
     zookeeper_call *was = NULL, *call = NULL;
     int code = zk_read(&was, store, store->root);
-    if (code == ZOK && (call = zk_call(2)) == NULL) {
-        code = ZSYSTEMERROR;
+    if (code == ZOK) {
+        code = ZK_ASK(store, call,
+                      zoo_aset(store->handle, store->root, was->data, was->length,
+                               was->stat.version, zk_on_stat, call));
     }
     if (code == ZOK) {
-        code = zk_answer(store, call,
-                         zoo_aset(store->handle, store->root, was->data, was->length,
-                                  was->stat.version, zk_on_stat, call));
         now->sec = call->stat.mtime / 1000;
         now->ns = (int32_t)(call->stat.mtime % 1000 * 1000000);
-        zk_leave(call);
     }
-    if (was != NULL) {
-        zk_leave(was);
-    }
+    zk_leave(call);
+    zk_leave(was);
     return code;
 }
 
@@ -321,10 +299,9 @@ static int take_root(zookeeper_store *store, firn_error *error) {
     const char *path = store->link.url.path != NULL ? store->link.url.path : ROOT;
     size_t length = strlen(path);
     snprintf(store->root, sizeof store->root, "/%s", path);
-    if (length < 1 || length > ZK_ROOT_MOST || strspn(path, plain) != length ||
-        path[length - 1] == '/' || path[0] == '/' || strstr(path, "//") != NULL ||
-        strstr(store->root, "/.") != NULL || strcmp(path, "zookeeper") == 0 ||
-        strncmp(path, "zookeeper/", 10) == 0) {
+    if (length > ZK_ROOT_MOST || strspn(path, plain) != length || path[length - 1] == '/' ||
+        path[0] == '/' || strstr(path, "//") != NULL || strstr(store->root, "/.") != NULL ||
+        strcmp(path, "zookeeper") == 0 || strncmp(path, "zookeeper/", 10) == 0) {
         return module_fail(
             error, FIRN_EUSAGE,
             "the store's URL has the path '%.60s': give 1 to %d letters, digits, - _ "

@@ -68,9 +68,13 @@ void zk_forget(void *self);
 /* A call with this many holders: the caller and, once it is queued, the library. NULL: out of
  * memory. */
 zookeeper_call *zk_call(int holders);
-void zk_leave(zookeeper_call *call);
+void zk_leave(zookeeper_call *call); /* may be NULL */
 /* Waits for the answer; `queued` is the library's result of the request. Returns its code. */
 int zk_answer(zookeeper_store *store, zookeeper_call *call, int queued);
+/* Makes `call`, which the caller leaves, sends the request that has it as its context, and waits for
+ * the answer. */
+#define ZK_ASK(store, call, request)                                                               \
+    (((call) = zk_call(2)) != NULL ? zk_answer(store, call, request) : ZMARSHALLINGERROR)
 /* Callbacks for data, for a stat, for children and for the rest, with a call as their context. */
 void zk_on_data(int code, const char *value, int length, const struct Stat *stat, const void *data);
 void zk_on_stat(int code, const struct Stat *stat, const void *data);
@@ -92,14 +96,12 @@ int zk_not_ours(const zookeeper_store *store, const char *path, firn_error *erro
 /* Later reads are at least as new as everything acknowledged before. Returns the library's code, as
  * the next two. */
 int zk_synchronise(zookeeper_store *store);
-/* Reads a znode into a call that the caller leaves (NULL: none). */
+/* Reads a znode into a call that the caller leaves (as it was: none). */
 int zk_read(zookeeper_call **out, zookeeper_store *store, const char *path);
 /* Makes the root and the znodes above it. */
 int zk_make_root(zookeeper_store *store);
 const struct ACL_vector *zk_rights(const zookeeper_store *store);
 /* Reads the records; `fresh`: after zk_synchronise. */
 int zk_look(zookeeper_store *store, firn_records *seen, bool fresh, firn_error *error);
-/* The same, on a new connection if that one is dead: no write was sent yet. */
-int zk_look_soon(zookeeper_store *store, firn_records *seen, bool fresh, firn_error *error);
 
 #endif

@@ -68,6 +68,9 @@ zookeeper_call *zk_call(int holders) {
 }
 
 void zk_leave(zookeeper_call *call) {
+    if (call == NULL) {
+        return;
+    }
     pthread_mutex_lock(&call->lock);
     bool last = --call->holders == 0;
     pthread_mutex_unlock(&call->lock);
@@ -200,10 +203,8 @@ void zk_hang_up(void *self, bool forked) {
         zookeeper_close(store->handle); /* up to 1.5 s if the server does not answer */
         store->handle = NULL;
     }
-    if (store->session != NULL) {
-        zk_leave(store->session);
-        store->session = NULL;
-    }
+    zk_leave(store->session);
+    store->session = NULL;
 }
 
 static int failed_to_connect(zookeeper_store *store, int answer, firn_error *error) {
@@ -254,7 +255,7 @@ static size_t add_addresses(char hosts[HOSTS_SIZE], size_t length, const struct 
         bool bare = strchr(name, ':') == NULL;
         int more = snprintf(hosts + length, HOSTS_SIZE - length, "%s%s%s%s:%s",
                             length > 0 ? "," : "", bare ? "" : "[", name, bare ? "" : "]", port);
-        if (more < 0 || (size_t)more >= HOSTS_SIZE - length) {
+        if ((size_t)more >= HOSTS_SIZE - length) {
             hosts[length] = '\0';
             return length;
         }
@@ -266,21 +267,18 @@ static size_t add_addresses(char hosts[HOSTS_SIZE], size_t length, const struct 
 /* The addresses of all hosts found before the deadline. False: none. */
 static bool find_hosts(zookeeper_store *store, char hosts[HOSTS_SIZE], int64_t deadline_ms) {
     size_t length = 0;
-    store->no_host = NULL;
+    const char *why = NULL;
     for (size_t i = 0; i < store->link.url.host_count; i++) {
         int64_t now_ms = module_now_ms();
         int64_t share_ms = (deadline_ms - now_ms) / (int64_t)(store->link.url.host_count - i + 1);
-        const char *why = NULL;
         struct addrinfo *found =
             module_link_resolve(&store->link, i, PORT, now_ms + share_ms, &why);
+        length = add_addresses(hosts, length, found);
         if (found != NULL) {
-            length = add_addresses(hosts, length, found);
             freeaddrinfo(found);
-        } else {
-            store->no_host = why;
         }
     }
-    store->no_host = length > 0 ? NULL : store->no_host;
+    store->no_host = length > 0 ? NULL : why;
     return length > 0;
 }
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUICK_MS 500 /* a faster failure did not wait for an answer */
-
 /* ---- names and records ----------------------------------------------------------------------- */
 
 int zk_not_ours(const zookeeper_store *store, const char *path, firn_error *error) {
@@ -63,17 +61,15 @@ void zk_name(const zookeeper_store *store, zookeeper_paths *out, const char *ns,
 
 /* The two numbers of a record's first line, and the text after them. */
 static bool split(const zookeeper_call *call, int64_t *first, uint64_t *second, const char **rest) {
-    const char *line = memchr(call->data, '\n', (size_t)call->length);
-    const char *blank = line != NULL && line - call->data > 2
-                            ? memchr(call->data + 2, ' ', (size_t)(line - call->data - 2))
-                            : NULL;
-    if (blank == NULL || memcmp(call->data, "1 ", 2) != 0 ||
-        strlen(call->data) != (size_t)call->length) {
-        return false;
-    }
-    *rest = line + 1;
-    return module_int64(first, call->data + 2, (size_t)(blank - call->data - 2)) &&
-           module_uint64(second, blank + 1, (size_t)(line - blank - 1));
+    const bool ours =
+        strncmp(call->data, "1 ", 2) == 0 && strlen(call->data) == (size_t)call->length;
+    const char *text = ours ? call->data + 2 : "";
+    const size_t length = strcspn(text, " ");
+    const char *next = text + length + (text[length] != '\0');
+    const size_t end = strcspn(next, "\n");
+    *rest = next + end + 1;
+    return next[end] == '\n' && module_int64(first, text, length) &&
+           module_uint64(second, next, end);
 }
 
 static bool read_store(const zookeeper_call *call, firn_records *out) {
@@ -109,26 +105,16 @@ static bool read_mark(const zookeeper_call *call, firn_mark *mark, char note[FIR
 
 int zk_read(zookeeper_call **out, zookeeper_store *store, const char *path) {
     if (module_in_time(&store->link, NULL) != FIRN_OK) {
-        *out = NULL;
         return ZOPERATIONTIMEOUT;
     }
-    zookeeper_call *call = *out = zk_call(2);
-    if (call == NULL) {
-        return ZSYSTEMERROR;
-    }
-    int code = zk_answer(store, call, zoo_aget(store->handle, path, 0, zk_on_data, call));
-    if (code == ZOK && call->stat.mzxid > store->newest) {
-        store->newest = call->stat.mzxid;
-    }
+    int code = ZK_ASK(store, *out, zoo_aget(store->handle, path, 0, zk_on_data, *out));
+    store->newest = module_later(store->newest, code == ZOK ? (*out)->stat.mzxid : 0);
     return code;
 }
 
 int zk_synchronise(zookeeper_store *store) {
-    zookeeper_call *call = zk_call(2);
-    if (call == NULL) {
-        return ZSYSTEMERROR;
-    }
-    int code = zk_answer(store, call, zoo_async(store->handle, store->root, zk_on_string, call));
+    zookeeper_call *call;
+    int code = ZK_ASK(store, call, zoo_async(store->handle, store->root, zk_on_string, call));
     zk_leave(call);
     return code;
 }
@@ -138,22 +124,18 @@ const struct ACL_vector *zk_rights(const zookeeper_store *store) {
 }
 
 int zk_make_root(zookeeper_store *store) {
-    char path[ZK_ROOT_MOST + 2];
-    int code = ZOK;
-    for (size_t i = 1; i <= strlen(store->root) && (code == ZOK || code == ZNODEEXISTS); i++) {
-        if (store->root[i] != '/' && store->root[i] != '\0') {
-            continue;
-        }
-        snprintf(path, sizeof path, "%.*s", (int)i, store->root);
-        zookeeper_call *call = zk_call(2);
-        if (call == NULL) {
-            return ZSYSTEMERROR;
-        }
-        code = zk_answer(store, call,
-                         zoo_acreate(store->handle, path, "", 0, zk_rights(store), ZOO_PERSISTENT,
-                                     zk_on_string, call));
+    char path[sizeof store->root];
+    const char *end = store->root;
+    int code;
+    do {
+        zookeeper_call *call;
+        end += 1 + strcspn(end + 1, "/");
+        snprintf(path, sizeof path, "%.*s", (int)(end - store->root), store->root);
+        code = ZK_ASK(store, call,
+                      zoo_acreate(store->handle, path, "", 0, zk_rights(store), ZOO_PERSISTENT,
+                                  zk_on_string, call));
         zk_leave(call);
-    }
+    } while (*end != '\0' && (code == ZOK || code == ZNODEEXISTS));
     store->rooted = code == ZOK || code == ZNODEEXISTS;
     return store->rooted ? ZOK : code;
 }
@@ -172,6 +154,7 @@ static bool take(zookeeper_store *store, enum znode znode, const zookeeper_call 
         return seen->known = read_store(call, seen);
     case NAMESPACE:
         seen->own[OWN_NS] = version;
+        seen->layout = store->layout;
         return seen->ns_known = read_ns(call, &seen->floor, &seen->ns_losses, store->layout);
     case ALL_NAMES:
         if (!read_ns(call, &floor, &losses, store->shut)) {
@@ -182,6 +165,7 @@ static bool take(zookeeper_store *store, enum znode znode, const zookeeper_call 
         return true;
     default:
         seen->own[OWN_KEY] = version;
+        seen->note = store->note;
         seen->stamp = call->stat.mzxid;
         return seen->key_known = read_mark(call, &seen->mark, store->note);
     }
@@ -195,9 +179,7 @@ static int look_at(zookeeper_store *store, const char *path, enum znode znode, f
                      ? (take(store, znode, call, seen) ? FIRN_OK : zk_not_ours(store, path, error))
                  : code == ZNONODE ? FIRN_OK
                                    : zk_explain(store, code, false, error);
-    if (call != NULL) {
-        zk_leave(call);
-    }
+    zk_leave(call);
     return result;
 }
 
@@ -212,10 +194,9 @@ int zk_look(zookeeper_store *store, firn_records *seen, bool fresh, firn_error *
                            .used_before = seen->used_before,
                            .alive = seen->alive,
                            .fresh = fresh,
-                           .layout = store->layout,
-                           .note = store->note,
+                           .layout = "",
+                           .note = "",
                            .own = {[OWN_CONNECTION] = store->connections}};
-    store->layout[0] = store->note[0] = '\0';
     zk_name(store, &paths, seen->ns, seen->key);
     code = look_at(store, paths.store, STORE, seen, error);
     code = code == FIRN_OK ? look_at(store, paths.ns, NAMESPACE, seen, error) : code;
@@ -223,16 +204,6 @@ int zk_look(zookeeper_store *store, firn_records *seen, bool fresh, firn_error *
     if (code == FIRN_OK && !seen->ns_known) {
         zk_name(store, &all, FIRN_ALL_NAMES, "1");
         code = look_at(store, all.ns, ALL_NAMES, seen, error);
-    }
-    return code;
-}
-
-int zk_look_soon(zookeeper_store *store, firn_records *seen, bool fresh, firn_error *error) {
-    int64_t begun_ms = module_now_ms();
-    int code = zk_look(store, seen, fresh, error);
-    if (code == FIRN_ESTORE && store->handle == NULL && module_now_ms() - begun_ms < QUICK_MS) {
-        code = zk_enter(store, error);
-        code = code == FIRN_OK ? zk_look(store, seen, fresh, error) : code;
     }
     return code;
 }

@@ -258,16 +258,16 @@ static int decide_reserve(engine *e, turn *t) {
 }
 
 static int decide_give_back(engine *e, turn *t) {
-    const firn_mark *mark = &t->seen.mark;
-    if (went_back(e, &t->seen)) {
+    const firn__store_record kept = kept_of(e, &t->seen, false);
+    int code = firn__law_give_back(&kept, t->seen.ns, t->seen.key, t->mine, &t->refusal);
+    if (kept.back) {
         count_loss(e, t);
     }
-    if (!t->seen.key_known || mark->high != t->mine->high || mark->grant != t->mine->grant) {
-        return firn__refuse_give_back(&t->refusal, t->seen.ns, t->seen.key, t->mine);
+    if (code == FIRN_OK) {
+        t->which |= FIRN_RECORD_KEY;
+        t->next.mark = (firn_mark){t->high, 0};
     }
-    t->which |= FIRN_RECORD_KEY;
-    t->next.mark = (firn_mark){t->high, 0};
-    return FIRN_OK;
+    return code;
 }
 
 /* Writes the store's record too, which each reservation of an unknown namespace compares. */

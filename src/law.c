@@ -80,14 +80,6 @@ int firn__refuse_contended(firn_error *error, const char *where, const char *key
                           key);
 }
 
-int firn__refuse_give_back(firn_error *error, const char *ns, const char *key,
-                           const firn_mark *mine) {
-    return firn__fail(error, FIRN_EBUSY,
-                      "%.24s/%.63s was not given back: its mark is no longer %" PRId64
-                      " of this grant",
-                      ns, key, mine->high);
-}
-
 int firn__refuse_back(firn_error *error, const char *where, const char *ns) {
     const bool series = strncmp(ns, "order ", 6) == 0;
     if (strncmp(ns, "integer ", 8) == 0) {
@@ -267,11 +259,14 @@ bool firn__raise_allows(const firn_raise *raise, firn_mark mark, int64_t *first)
            *first <= raise->most;
 }
 
+static bool same_mark(const firn_mark *a, const firn_mark *b) {
+    return a->high == b->high && a->grant == b->grant;
+}
+
 /* A copy of a renewal that arrives after its window was given back must not restore the mark: a
  * copy of the give back would then free slots that another process has. */
 static bool continues_own(const firn_request *request, const firn_mark *mark) {
-    return request->own.high == 0 ||
-           (mark->high == request->own.high && mark->grant == request->own.grant);
+    return request->own.high == 0 || same_mark(mark, &request->own);
 }
 
 static int refuse_reach(firn_error *error, const firn_request *request,
@@ -327,6 +322,16 @@ int firn__law_reserve(firn__verdict *out, const firn__store_record *kept,
         held->grant = 0; /* a late copy of the request, whose slots another copy may have granted */
     }
     return firn__refuse_busy(error, request, held->high);
+}
+
+int firn__law_give_back(const firn__store_record *kept, const char *ns, const char *key,
+                        const firn_mark *mine, firn_error *error) {
+    return same_mark(&kept->mark, mine)
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EBUSY,
+                            "%.24s/%.63s was not given back: its mark is no longer %" PRId64
+                            " of this grant",
+                            ns, key, mine->high);
 }
 
 bool firn__declares_loss(const firn_relabel *change) {

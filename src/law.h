@@ -112,6 +112,11 @@ int firn__law_reserve(firn__verdict *out, const firn__store_record *kept,
 int firn__law_relabel(int64_t *floor, const firn__store_record *kept, const firn_relabel *change,
                       const char *where, firn_error *error);
 
+/* Decides a give back: the key's mark must still be `mine`, with its grant. FIRN_OK: lower it, with
+ * the grant 0. A grant of 0 is refused before, by firn_store_give_back. */
+int firn__law_give_back(const firn__store_record *kept, const char *ns, const char *key,
+                        const firn_mark *mine, firn_error *error);
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 /* FIRN_EBUSY: the key is reserved up to `high`, which is beyond the request or is not the mark that
@@ -119,9 +124,6 @@ int firn__law_relabel(int64_t *floor, const firn__store_record *kept, const firn
 int firn__refuse_busy(firn_error *error, const firn_request *request, int64_t high);
 /* FIRN_ESTORE: other processes write the same key continuously. */
 int firn__refuse_contended(firn_error *error, const char *where, const char *key);
-/* FIRN_EBUSY: the mark is no longer the one to give back. */
-int firn__refuse_give_back(firn_error *error, const char *ns, const char *key,
-                           const firn_mark *mine);
 /* FIRN_EBACK: the store lost reservations since the namespace was last reserved from. */
 int firn__refuse_back(firn_error *error, const char *where, const char *ns);
 /* FIRN_ENAMESPACE: shows both layouts where they differ. FIRN_ESTORE: the stored one is closed. */

@@ -81,9 +81,6 @@ static int add_spare(firn__machine *machine, const firn__machine_list *list, int
         return code;
     }
     snprintf(key, sizeof key, "%" PRIu64, node);
-    if (!is_allowed(machine, key)) {
-        return FIRN_OK;
-    }
     if (is_listed(list, key)) {
         return FIRN_OK; /* next time */
     }
@@ -181,8 +178,9 @@ static bool tend(firn__machine *machine) {
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-static bool is_window(const firn__machine *machine, const firn_request *request) {
-    return request->guard_tick_ns > 0 && strcmp(request->ns, machine->gen->ns) == 0;
+/* Of the generator's namespace. History and jobs reserve without a guard. */
+static bool is_window(const firn_request *request) {
+    return request->guard_tick_ns > 0;
 }
 
 /* By the shared store, with a guard of its present clock. */
@@ -191,10 +189,9 @@ static int pass(firn__machine *machine, const firn_request *given, int64_t *firs
     firn_request request = *given;
     firn__store_clock clock;
     int code = FIRN_OK;
-    if (is_window(machine, given)) { /* the request has its last reservation */
+    if (is_window(given)) {
+        /* The request has its last reservation. */
         firn__store_forget(machine->shared, request.ns, request.key);
-    }
-    if (request.guard_tick_ns > 0) {
         code = firn__machine_look(machine, &clock, error);
         if (code == FIRN_OK) {
             code = firn__reach_guard_of(machine->gen, &clock, false, &request, error);
@@ -229,14 +226,9 @@ static int grant(firn__machine *machine, const firn_request *given, int64_t *fir
 
 /* Is the grant the last one of a right that was closed? */
 static bool is_closed(firn__machine *machine, const char *key, uint64_t grant) {
-    firn_records seen;
     firn__right right;
-    if (firn__machine_begin(machine, &seen, key, NULL) != FIRN_OK) {
-        return false;
-    }
-    firn__right_read(&right, &seen);
-    return firn__machine_end(machine, FIRN_OK) == FIRN_OK && right.state == FIRN__RIGHT_CLOSED &&
-           right.mark.grant == grant && grant != 0;
+    return firn__machine_right(machine, key, &right, NULL) == FIRN_OK &&
+           right.state == FIRN__RIGHT_CLOSED && right.mark.grant == grant && grant != 0;
 }
 
 /* A window whose right was closed: it is dropped at once. */
@@ -274,9 +266,9 @@ bool firn__machine_has_room(firn__machine *machine) {
  * reserves, and these have no separate windows. */
 static int grant_elsewhere(firn__machine *machine, const firn_request *request, int64_t *first,
                            firn_mark *held, firn_error *error) {
-    const firn_mark *own = &request->own, *mark = &machine->right.mark;
+    const firn_mark *own = &request->own;
     if (own->high != 0) {
-        return own->high == mark->high && own->grant == mark->grant
+        return own->grant == machine->right.mark.grant
                    ? refuse_closed_right(machine, request, held, error)
                    : pass(machine, request, first, held, error);
     }
@@ -294,7 +286,7 @@ static int grant_elsewhere(firn__machine *machine, const firn_request *request, 
 static int machine_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                            firn_error *error) {
     firn__machine *machine = self;
-    if (!is_window(machine, request) || !machine->clocked) {
+    if (!is_window(request)) {
         return pass(machine, request, first, held, error);
     }
     firn_error why = {0};
@@ -317,21 +309,18 @@ static int machine_reserve(void *self, const firn_request *request, int64_t *fir
     return code;
 }
 
+/* Of a window, from the file or from the shared store. */
 static int machine_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                              int64_t high, firn_error *error) {
     firn__machine *machine = self;
-    if (strcmp(ns, machine->gen->ns) == 0) {
-        firn_records seen;
-        int code = firn__machine_begin(machine, &seen, key, error);
-        code = code == FIRN_OK ? firn__machine_end(machine, FIRN_OK) : code;
-        if (code != FIRN_OK) {
-            return code;
-        }
-        if (seen.key_known && seen.mark.high == mine->high && seen.mark.grant == mine->grant) {
-            return firn__engine_ops.give_back(machine->engine, machine->ns, key, mine, high, error);
-        }
+    firn_records seen;
+    int code = firn__machine_read(machine, &seen, key, error);
+    if (code != FIRN_OK) {
+        return code;
     }
-    return firn_store_give_back(machine->shared, ns, key, mine, high, error);
+    return seen.mark.grant == mine->grant
+               ? firn__engine_ops.give_back(machine->engine, machine->ns, key, mine, high, error)
+               : firn_store_give_back(machine->shared, ns, key, mine, high, error);
 }
 
 static int list_own(firn__machine *machine, firn_visit *visit, void *context, firn_error *error) {
@@ -358,7 +347,7 @@ static int list_own(firn__machine *machine, firn_visit *visit, void *context, fi
 static int machine_list(void *self, const char *ns, firn_visit *visit, void *context,
                         firn_error *error) {
     firn__machine *machine = self;
-    return ns != NULL && strcmp(ns, machine->ns) == 0
+    return strcmp(ns, machine->ns) == 0
                ? list_own(machine, visit, context, error)
                : firn_store_list(machine->shared, ns, visit, context, error);
 }
@@ -499,6 +488,19 @@ int firn_reserve_give_back(firn_gen *gen, firn_error *error) {
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
+/* No window of the node begins before `least`. */
+static int raise_mark(firn__machine *machine, const char *key, int64_t least, firn_error *error) {
+    firn_records seen;
+    int code = firn__machine_begin(machine, &seen, key, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (seen.mark.high < least) {
+        code = firn__machine_write(machine, &seen, (firn_mark){least, 0}, seen.note, error);
+    }
+    return firn__machine_end(machine, code);
+}
+
 /* The first process after a boot. The file may be older than windows that were granted from it:
  * others begin after those. */
 static int begin_boot(firn__machine *machine, firn_error *error) {
@@ -512,14 +514,7 @@ static int begin_boot(firn__machine *machine, firn_error *error) {
                                 FIRN__MACHINE_WINDOW_MS + gen->keys.max_lead_ms, 1, &least, error);
     }
     for (size_t i = 0; code == FIRN_OK && i < list.count; i++) {
-        firn_records seen;
-        code = firn__machine_begin(machine, &seen, list.node[i].key, error);
-        if (code == FIRN_OK && seen.mark.high < least) {
-            code = firn__machine_write(machine, &seen, (firn_mark){least, 0}, seen.note, error);
-            code = firn__machine_end(machine, code);
-        } else if (code == FIRN_OK) {
-            code = firn__machine_end(machine, FIRN_OK);
-        }
+        code = raise_mark(machine, list.node[i].key, least, error);
     }
     code = code == FIRN_OK ? firn__binding_read(machine, &binding, error) : code;
     if (code == FIRN_OK) {

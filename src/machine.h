@@ -117,13 +117,21 @@ int firn__machine_begin(firn__machine *machine, firn_records *seen, const char *
 int firn__machine_write(firn__machine *machine, const firn_records *seen, firn_mark mark,
                         const char *note, firn_error *error);
 int firn__machine_end(firn__machine *machine, int code);
+/* The record, in a separate transaction. Its note stays valid until the next read. */
+int firn__machine_read(firn__machine *machine, firn_records *seen, const char *key,
+                       firn_error *error);
 
 char *firn__right_write(char note[FIRN_NOTE_SIZE], const firn__right *right);
 void firn__right_read(firn__right *right, const firn_records *seen);
+/* As the file has it. After a failure it says nothing. */
+int firn__machine_right(firn__machine *machine, const char *key, firn__right *right,
+                        firn_error *error);
 /* The key of a node's pending refill. */
 char *firn__pending_key(char key[FIRN_KEY_SIZE], const char *node);
 char *firn__pending_write(char note[FIRN_NOTE_SIZE], const firn__pending *pending);
 void firn__pending_read(firn__pending *pending, const firn_records *seen);
+int firn__machine_pending(firn__machine *machine, const char *node, firn__pending *pending,
+                          firn_error *error);
 
 /* Nodes of the reserve with open rights. */
 typedef struct firn__machine_list {

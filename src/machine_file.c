@@ -126,6 +126,29 @@ int firn__machine_end(firn__machine *machine, int code) {
     return machine->driver->end(machine->file, code);
 }
 
+int firn__machine_read(firn__machine *machine, firn_records *seen, const char *key,
+                       firn_error *error) {
+    const int code = firn__machine_begin(machine, seen, key, error);
+    return code == FIRN_OK ? firn__machine_end(machine, FIRN_OK) : code;
+}
+
+int firn__machine_right(firn__machine *machine, const char *key, firn__right *right,
+                        firn_error *error) {
+    firn_records seen;
+    const int code = firn__machine_read(machine, &seen, key, error);
+    firn__right_read(right, &seen);
+    return code;
+}
+
+int firn__machine_pending(firn__machine *machine, const char *node, firn__pending *pending,
+                          firn_error *error) {
+    char key[FIRN_KEY_SIZE];
+    firn_records seen;
+    const int code = firn__machine_read(machine, &seen, firn__pending_key(key, node), error);
+    firn__pending_read(pending, &seen);
+    return code;
+}
+
 static size_t soonest_over(const firn__machine_list *list) {
     size_t found = 0;
     for (size_t i = 1; i < list->count; i++) {
@@ -453,16 +476,13 @@ int firn__binding_read(firn__machine *machine, firn__binding *binding, firn_erro
     firn_records seen;
     uint64_t losses = 0;
     *binding = (firn__binding){0};
-    int code = firn__machine_begin(machine, &seen, BINDING, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
+    const int code = firn__machine_read(machine, &seen, BINDING, error);
     binding->known =
         seen.key_known &&
         sscanf(seen.note, "%" SCNx64 " %" SCNx64 " %" SCNx32 " %" SCNx64 " %" SCNx64, &binding->id,
                &binding->file, &binding->boot, &binding->origin, &losses) == 5;
     binding->losses = (int64_t)losses;
-    return firn__machine_end(machine, FIRN_OK);
+    return code;
 }
 
 int firn__binding_write(firn__machine *machine, const firn__binding *binding, firn_error *error) {

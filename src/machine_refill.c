@@ -82,31 +82,18 @@ static int instance_of(firn__machine *machine, uint64_t *instance, firn_error *e
 
 /* ---- the request ---------------------------------------------------------------------------- */
 
-static int read_right(firn__machine *machine, const char *key, firn__right *right,
-                      firn_error *error) {
-    firn_records seen;
-    int code = firn__machine_begin(machine, &seen, key, error);
-    if (code == FIRN_OK) {
-        firn__right_read(right, &seen);
-        code = firn__machine_end(machine, FIRN_OK);
-    }
-    return code;
-}
-
 /* A refill continues the last refill. After the end of that, the request is a claim in the present
  * tick. */
 static int bound(refilling *f, const firn_request *claim, firn_error *error) {
     const firn__machine *machine = f->machine;
     const firn__right *right = &f->before;
     int64_t target, present;
-    int code =
-        firn__reach_slot(machine->gen, &f->clock.least, machine->reserve_ms, 0, &target, error);
-    if (code == FIRN_OK) {
-        code = firn__reach_slot(machine->gen, &f->clock.least, 0, 0, &present, error);
-    }
+    int code = firn__reach_slot(machine->gen, &f->clock.least, 0, 0, &present, error);
     if (code != FIRN_OK) {
         return code;
     }
+    (void)firn__reach_slot(machine->gen, &f->clock.least, machine->reserve_ms, 0, &target,
+                           NULL); /* later, so it is a slot too */
     f->pending = (firn__pending){.earliest = right->end, .latest = right->end};
     if (claim != NULL) {
         f->pending.earliest = claim->earliest;
@@ -164,17 +151,22 @@ static int write_down(refilling *f, firn_error *error) {
         firn__machine_write(machine, &seen, (firn_mark){f->pending.earliest, grant}, note, error));
 }
 
-/* Nothing of it is pending any more, unless another refill is. */
-static int strike_out(refilling *f, firn_error *error) {
+/* Writes the record of the pending refill, unless another refill is pending. */
+static int write_pending(refilling *f, firn_mark mark, const char *note, firn_error *error) {
     firn_records seen;
     int code = firn__machine_begin(f->machine, &seen, f->pending_key, error);
-    if (code == FIRN_OK) {
-        code = seen.mark.grant == f->pending.grant
-                   ? firn__machine_write(f->machine, &seen, (firn_mark){0, 0}, "", error)
-                   : FIRN_OK;
-        code = firn__machine_end(f->machine, code);
+    if (code != FIRN_OK) {
+        return code;
     }
-    return code;
+    if (seen.mark.grant == f->pending.grant) {
+        code = firn__machine_write(f->machine, &seen, mark, note, error);
+    }
+    return firn__machine_end(f->machine, code);
+}
+
+/* Nothing of it is pending any more. */
+static int strike_out(refilling *f, firn_error *error) {
+    return write_pending(f, (firn_mark){0, 0}, "", error);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -351,12 +343,9 @@ static int judge_busy(refilling *f, firn_mark *held, firn_error *error) {
     firn__right now;
     bool unused;
     *held = *mark;
-    int code = read_right(f->machine, f->key, &now, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    if (is_changed(&now, &f->before)) {
-        return FIRN_OK; /* another process did, or has given the right back */
+    int code = firn__machine_right(f->machine, f->key, &now, error);
+    if (code != FIRN_OK || is_changed(&now, &f->before)) {
+        return code; /* another process did, or has given the right back */
     }
     if (continues && mark->high < f->before.end) {
         code = keep_after_loss(f->machine, true, error);
@@ -377,21 +366,14 @@ static int judge_busy(refilling *f, firn_mark *held, firn_error *error) {
  * a copy of this process did. In doubt other processes settle it. */
 static int leave_pending(refilling *f, firn_error *error) {
     firn__right now;
-    firn_records seen;
     char note[FIRN_NOTE_SIZE];
-    int code = read_right(f->machine, f->key, &now, error);
+    int code = firn__machine_right(f->machine, f->key, &now, error);
     if (code != FIRN_OK || is_changed(&now, &f->before)) {
         return code;
     }
     f->pending.instance = 0;
-    code = firn__machine_begin(f->machine, &seen, f->pending_key, error);
-    if (code == FIRN_OK) {
-        code = seen.mark.grant == f->pending.grant
-                   ? firn__machine_write(f->machine, &seen, seen.mark,
-                                         firn__pending_write(note, &f->pending), error)
-                   : FIRN_OK;
-        code = firn__machine_end(f->machine, code);
-    }
+    code = write_pending(f, (firn_mark){f->pending.earliest, f->pending.grant},
+                         firn__pending_write(note, &f->pending), error);
     return code == FIRN_OK ? firn__fail(error, FIRN_EWINDOW,
                                         "the reserve of this machine is settled: try again")
                            : code;
@@ -433,14 +415,14 @@ static int conclude(refilling *f, int code, firn_mark *held, firn_error *error) 
  * down while the right is open is seen, and one that finds it closed is not sent. */
 static int look_again(refilling *f, firn_error *error) {
     firn__right now;
-    int code = read_right(f->machine, f->key, &now, error);
+    int code = firn__machine_right(f->machine, f->key, &now, error);
     f->needless = code == FIRN_OK && is_changed(&now, &f->before);
     return f->needless && !f->again ? strike_out(f, error) : code;
 }
 
 static int refill_once(refilling *f, const firn_request *claim, firn_mark *held,
                        firn_error *error) {
-    int code = read_right(f->machine, f->key, &f->before, error);
+    int code = firn__machine_right(f->machine, f->key, &f->before, error);
     if (code == FIRN_OK) {
         code = bound(f, claim, error);
     }
@@ -481,15 +463,17 @@ int firn__machine_refill(firn__machine *machine, const char *key, const firn_req
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-int firn__machine_shut(firn__machine *machine, const char *key, int64_t most, firn_error *error) {
+/* With the right as it was before. */
+static int shut_right(firn__machine *machine, const char *key, int64_t most, firn__right *before,
+                      firn_error *error) {
     firn_records seen;
-    firn__right right;
     char note[FIRN_NOTE_SIZE];
     int code = firn__machine_begin(machine, &seen, key, error);
     if (code != FIRN_OK) {
         return code;
     }
-    firn__right_read(&right, &seen);
+    firn__right_read(before, &seen);
+    firn__right right = *before;
     if (right.state == FIRN__RIGHT_OPEN && right.ceiling <= most) {
         close_right(&right);
         code =
@@ -498,40 +482,30 @@ int firn__machine_shut(firn__machine *machine, const char *key, int64_t most, fi
     return firn__machine_end(machine, code);
 }
 
+int firn__machine_shut(firn__machine *machine, const char *key, int64_t most, firn_error *error) {
+    firn__right before;
+    return shut_right(machine, key, most, &before, error);
+}
+
 /* Refills that were sent once, and answered, are given back together: no copy of them is under way.
  * The rest ends with its time. */
 static int give_back_node(firn__machine *machine, const char *key, int64_t least,
                           firn_error *error) {
-    firn_records seen;
-    firn__right right;
+    firn__right before;
     firn__pending pending;
-    char note[FIRN_NOTE_SIZE], name[FIRN_KEY_SIZE];
-    int code = firn__machine_begin(machine, &seen, key, error);
+    int code = shut_right(machine, key, INT64_MAX, &before, error);
+    if (code == FIRN_OK) {
+        code = firn__machine_pending(machine, key, &pending, error);
+    }
     if (code != FIRN_OK) {
         return code;
-    }
-    firn__right_read(&right, &seen);
-    const firn__right before = right;
-    if (right.state == FIRN__RIGHT_OPEN) {
-        close_right(&right);
-        code =
-            firn__machine_write(machine, &seen, right.mark, firn__right_write(note, &right), error);
-    }
-    code = firn__machine_end(machine, code);
-    if (code == FIRN_OK) {
-        code = firn__machine_begin(machine, &seen, firn__pending_key(name, key), error);
-    }
-    if (code == FIRN_OK) {
-        firn__pending_read(&pending, &seen);
-        code = firn__machine_end(machine, FIRN_OK);
     }
     const firn_mark mine = {before.end, before.grant};
     int64_t from = before.mark.high > before.first ? before.mark.high : before.first;
     from = from > least ? from : least;
-    if (code != FIRN_OK || before.state != FIRN__RIGHT_OPEN || before.twice ||
-        before.ceiling != before.end || from >= before.end ||
-        (pending.grant != 0 && pending.grant != before.grant)) {
-        return code;
+    if (before.state != FIRN__RIGHT_OPEN || before.twice || before.ceiling != before.end ||
+        from >= before.end || (pending.grant != 0 && pending.grant != before.grant)) {
+        return FIRN_OK;
     }
     return firn_store_give_back(machine->shared, machine->gen->ns, key, &mine, from, error);
 }
@@ -616,20 +590,15 @@ enum { NOT_LOST, LOST, LOST_AND_KNOWN };
  * marks, so a right that has changed says nothing. */
 static int compare_mark(firn__machine *machine, const char *key, const firn__right *right,
                         int *lost, firn_error *error) {
-    char name[FIRN_KEY_SIZE];
-    firn_records seen, written;
+    firn_records seen;
     firn__right now;
-    firn__pending pending = {0};
+    firn__pending pending;
     int code = firn__store_known(machine->shared, machine->gen->ns, key, &seen, error);
     if (code != FIRN_OK || (seen.mark.high == right->end && seen.mark.grant == right->grant)) {
         return code;
     }
-    code = firn__machine_begin(machine, &written, firn__pending_key(name, key), error);
-    if (code == FIRN_OK) {
-        firn__pending_read(&pending, &written);
-        code = firn__machine_end(machine, FIRN_OK);
-    }
-    code = code == FIRN_OK ? read_right(machine, key, &now, error) : code;
+    code = firn__machine_pending(machine, key, &pending, error);
+    code = code == FIRN_OK ? firn__machine_right(machine, key, &now, error) : code;
     if (code != FIRN_OK || is_changed(&now, right) ||
         (pending.grant != 0 && seen.mark.grant == pending.grant)) {
         return code;
@@ -667,7 +636,7 @@ int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error
     if (marks && origin == 1) {
         code = compare_marks(machine, &lost, error);
     }
-    if (code != FIRN_OK || !binding.known ||
+    if (code != FIRN_OK ||
         (lost == NOT_LOST && origin == binding.origin && seen.losses == binding.losses)) {
         return code;
     }

@@ -280,7 +280,7 @@ int firn__stock_commit(firn__stock *stock, const firn_records *seen, firn__stock
         next.losses = seen->losses + 1;
     }
     if (!seen->ns_known || seen->ns_losses != next.losses) {
-        which |= FIRN_RECORD_NS | (seen->known ? 0 : FIRN_RECORD_STORE);
+        which |= FIRN_RECORD_NS; /* SQLite's has a record of the store from the start */
         next.ns_known = true;
         next.layout = file->layout;
         next.ns_losses = next.losses;
@@ -301,8 +301,11 @@ int firn__stock_close(firn__stock *stock, uint64_t grant, firn_error *error) {
     firn__stock_record record;
     firn__stock_doubt doubt;
     int code = firn__stock_begin(stock, &seen, &record, &doubt, error);
-    if (code != FIRN_OK || (grant != 0 && record.grant != grant) || !seen.key_known) {
-        return code == FIRN_OK ? firn__stock_end(stock, FIRN_OK) : code;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (record.grant != grant) {
+        return firn__stock_end(stock, FIRN_OK);
     }
     firn__stock_empty(stock, &record);
     return firn__stock_commit(stock, &seen, &record, error);

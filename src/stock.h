@@ -14,7 +14,7 @@
 typedef struct firn__stock_record {
     bool twice;         /* a request of a refill in hand was sent more than once */
     firn_mark mark;     /* the next integer, and the grant of the last process that took some */
-    int64_t ceiling;    /* end of the present block */
+    int64_t ceiling;    /* end of the present block; after an older copy: the next begins later */
     int64_t first, end; /* the block after that; equal: none */
     uint64_t grant;     /* of the last refill; 0: none, or it was given back */
     uint64_t here;      /* digest of the machine, the file and the boot that wrote it */
@@ -73,7 +73,7 @@ int firn__stock_commit(firn__stock *stock, const firn_records *seen, firn__stock
 int firn__stock_end(firn__stock *stock, int code);
 /* Nothing is in hand any more. */
 void firn__stock_empty(const firn__stock *stock, firn__stock_record *record);
-/* The same in the file, if its last refill is still `grant`, which 0 leaves open. */
+/* The same in the file, if its last refill is still `grant`. */
 int firn__stock_close(firn__stock *stock, uint64_t grant, firn_error *error);
 int64_t firn__stock_now_ms(const firn__stock *stock);
 

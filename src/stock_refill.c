@@ -114,17 +114,6 @@ int firn__stock_look(firn__stock *stock, firn_error *error) {
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
-/* A separate record keeps the rate: {when it was measured, integers taken until then, rate}. */
-static int read_rate(firn__stock *stock, firn_records *seen, uint64_t rate[3], firn_error *error) {
-    int code = firn__machine_begin(&stock->file, seen, "rate", error);
-    if (code == FIRN_OK &&
-        (!seen->key_known || sscanf(seen->note, "%" SCNx64 " %" SCNx64 " %" SCNx64, &rate[0],
-                                    &rate[1], &rate[2]) != 3)) {
-        rate[0] = rate[1] = rate[2] = 0;
-    }
-    return code;
-}
-
 /* A rate rises at once, and falls as slowly as FADES_MS says. */
 static int64_t next_rate(int64_t rate, int64_t taken, int64_t ms) {
     taken = taken < RATE_MOST ? taken : RATE_MOST;
@@ -133,16 +122,18 @@ static int64_t next_rate(int64_t rate, int64_t taken, int64_t ms) {
     return rate > latest ? rate - (rate - latest) * part / FADES_MS : latest;
 }
 
+/* A separate record keeps the rate: {when it was measured, integers taken until then, rate}. */
 static int measure_rate(firn__stock *stock, const firn__stock_record *record, int64_t *rate,
                         firn_error *error) {
-    uint64_t kept[3];
+    uint64_t kept[3] = {0};
     char note[FIRN_NOTE_SIZE];
     firn_records seen;
     const int64_t now_ms = firn__stock_now_ms(stock);
-    int code = read_rate(stock, &seen, kept, error);
+    int code = firn__machine_begin(&stock->file, &seen, "rate", error);
     if (code != FIRN_OK) {
         return code;
     }
+    (void)sscanf(seen.note, "%" SCNx64 " %" SCNx64 " %" SCNx64, &kept[0], &kept[1], &kept[2]);
     const int64_t since_ms = now_ms - (int64_t)kept[0];
     const bool starts = !seen.key_known || since_ms < 0 || record->taken < kept[1];
     *rate = kept[2] < (uint64_t)RATE_MOST ? (int64_t)kept[2] : RATE_MOST;
@@ -179,22 +170,33 @@ static bool is_short(int64_t first, int64_t end, const firn__stock_wish *wish) {
     return end - (first > wish->earliest ? first : wish->earliest) < wish->least;
 }
 
+/* Does the block begin below what the machine had? */
+static bool is_lower(const stock_block *block, const firn__stock_record *record) {
+    return block->first < record->mark.high || block->first < last_refill(record).high;
+}
+
+/* The present block is left. */
+static void turn_to_next(firn__stock_record *record) {
+    record->mark = (firn_mark){record->first, 0};
+    record->ceiling = record->end;
+    record->first = record->end = 0;
+}
+
 /* Puts a block into the record: at its end, or as the next one. False: it is not after the others, or
  * there is no place for it, since another process was faster. */
 static bool put_block(firn__stock_record *record, const stock_block *block,
                       const firn__stock_wish *wish) {
     const int64_t end = last_refill(record).high;
     const bool has_next = record->first < record->end;
-    if (block->first < record->mark.high || block->first < end) {
+    if (is_lower(block, record)) {
         return false;
     }
-    if (has_next && block->first != end && is_short(record->mark.high, record->ceiling, wish) &&
-        is_short(record->first, record->end, wish)) {
-        record->mark = (firn_mark){record->first, 0}; /* both are too short */
-        record->ceiling = record->end;
-        record->first = record->end = 0;
-    } else if (has_next && block->first != end) {
-        return false;
+    if (has_next && block->first != end) {
+        if (!is_short(record->mark.high, record->ceiling, wish) ||
+            !is_short(record->first, record->end, wish)) {
+            return false;
+        }
+        turn_to_next(record);
     }
     if (firn__stock_left(record) == 0) {
         record->mark = (firn_mark){block->first, 0};
@@ -213,11 +215,13 @@ static bool put_block(firn__stock_record *record, const stock_block *block,
     return true;
 }
 
-/* The mark of another machine's file may be of another store. */
+/* The mark of another machine's file may be of another store. A block below the mark of an older copy
+ * proves no loss, since the machine may have given back: the next one begins at the mark or later. */
 static void drop_doubtful(const firn__stock *stock, firn__stock_record *record,
                           firn__stock_doubt doubt) {
     firn__stock_empty(stock, record);
     record->mark.high = doubt == FIRN__STOCK_UNSURE ? 0 : record->mark.high;
+    record->ceiling = doubt == FIRN__STOCK_OLDER ? record->mark.high : 0;
 }
 
 /* The block begins below what this machine had from the store: the store lost reservations after it
@@ -247,9 +251,7 @@ static int keep_block(firn__stock *stock, const stock_block *block, uint64_t bef
         return code;
     }
     const bool changed = record.grant != before;
-    const int64_t end = last_refill(&record).high;
-    if (doubt != FIRN__STOCK_UNSURE && !changed &&
-        (block->first < record.mark.high || block->first < end)) {
+    if (doubt == FIRN__STOCK_SURE && !changed && is_lower(block, &record)) {
         return refuse_lower(stock, &seen, &record, block, error);
     }
     if (doubt != FIRN__STOCK_SURE || record.there != block->there) {
@@ -268,8 +270,8 @@ static int keep_block(firn__stock *stock, const stock_block *block, uint64_t bef
 }
 
 /* The digest of the store is from before the request: a loss that comes between shows. */
-static int fetch_block(firn__stock *stock, const firn__stock_wish *wish, int64_t count,
-                       stock_block *block, firn_error *error) {
+static int fetch_block(firn__stock *stock, const firn__stock_wish *wish, int64_t floor,
+                       int64_t count, stock_block *block, firn_error *error) {
     firn_request request = stock->names;
     firn_records seen;
     firn__attempts sending = {.tries = FIRN__SENDINGS};
@@ -280,7 +282,7 @@ static int fetch_block(firn__stock *stock, const firn__stock_wish *wish, int64_t
     /* The file remembers the last refill. Another process may have given it back since. */
     firn__store_forget(stock->file.shared, request.ns, request.key);
     request.count = count > wish->least ? count : wish->least;
-    request.earliest = wish->earliest;
+    request.earliest = wish->earliest > floor ? wish->earliest : floor;
     code = firn__segment_ask(stock->file.shared, stock->clock, &request, wish->stop, wish->least,
                              &block->first, &sending, error);
     stock_heard(stock, code);
@@ -302,7 +304,8 @@ int firn__stock_refill(firn__stock *stock, const firn__stock_wish *wish, firn_er
     code = code == FIRN_OK ? measure_rate(stock, &record, &rate, error) : code;
     if (code == FIRN_OK) {
         const int64_t count = 2 * wanted_of(stock, rate) - firn__stock_left(&record);
-        code = fetch_block(stock, wish, count, &block, error);
+        const int64_t floor = record.grant == 0 ? record.ceiling : 0;
+        code = fetch_block(stock, wish, floor, count, &block, error);
     }
     return code == FIRN_OK ? keep_block(stock, &block, record.grant, wish, error) : code;
 }
@@ -338,9 +341,7 @@ static bool take_from(firn__stock_record *record, const firn__stock_wish *wish, 
             return true;
         }
         if (record->first < record->end) {
-            record->mark = (firn_mark){record->first, 0};
-            record->ceiling = record->end;
-            record->first = record->end = 0;
+            turn_to_next(record);
         }
     }
     return false;

@@ -20,10 +20,20 @@ int statx(int at, const char *restrict path, int flags, unsigned mask, struct st
 static bool same_inode;    /* a clone of the disk: inode and birth are equal */
 static bool no_inode;      /* the file cannot be looked at */
 static bool away, unheard; /* unheard: the replies of refills are lost */
+static uint16_t away_cure; /* what the store says then */
 static int64_t slow_ns;    /* of a reservation */
 static int told;           /* give backs */
 static int answers;        /* reservations until it goes away; 0: no bound */
-static void (*at_give_back)(void), (*at_reserve)(void);
+static void (*at_give_back)(void), (*at_reserve)(void), (*at_list)(void);
+
+/* Once. */
+static void act(void (**hook)(void)) {
+    void (*const once)(void) = *hook;
+    *hook = NULL;
+    if (once != NULL) {
+        once();
+    }
+}
 
 /* In place of the C library's, for the file of the reserve. */
 int statx(int at, const char *restrict path, int flags, unsigned mask, struct statx *restrict out) {
@@ -42,6 +52,8 @@ int statx(int at, const char *restrict path, int flags, unsigned mask, struct st
 static int refuse_away(firn_error *error) {
     if (error != NULL) {
         *error = (firn_error){.code = FIRN_ESTORE, .text = "the store is away: start it"};
+        error->cure = away_cure;
+        error->cure_at = away_cure != FIRN_CURE_NONE ? sizeof "the store is away: " - 1 : 0;
     }
     return FIRN_ESTORE;
 }
@@ -51,11 +63,7 @@ static int shared_reserve(void *self, const firn_request *request, int64_t *firs
     if (away) {
         return refuse_away(error);
     }
-    if (at_reserve != NULL) {
-        void (*act)(void) = at_reserve;
-        at_reserve = NULL;
-        act();
-    }
+    act(&at_reserve);
     away = answers > 0 && --answers == 0;
     pass(&world.clock, slow_ns);
     int code = recorder_reserve(self, request, first, held, error);
@@ -79,7 +87,9 @@ static int shared_give_back(void *self, const char *ns, const char *key, const f
 
 static int shared_list(void *self, const char *ns, firn_visit *visit, void *context,
                        firn_error *error) {
-    return away ? refuse_away(error) : recorder_list(self, ns, visit, context, error);
+    const int code = away ? refuse_away(error) : recorder_list(self, ns, visit, context, error);
+    act(&at_list);
+    return code;
 }
 
 static int shared_now(void *self, firn_time *now, firn_error *error) {
@@ -103,8 +113,9 @@ static size_t issued, room;
 static int begin_world(void **state) {
     away = unheard = same_inode = no_inode = false;
     told = answers = 0;
+    away_cure = FIRN_CURE_NONE;
     slow_ns = 0;
-    at_give_back = at_reserve = NULL;
+    at_give_back = at_reserve = at_list = NULL;
     issued = 0;
     if (world_new(state) != 0 || set_up_in_memory(state) != 0) {
         return 1;

@@ -1550,9 +1550,12 @@ static void only_the_own_mark_is_given_back(void **state) {
     begin((plan){.hides_losses = true});
     assert_int_equal(reserve(&handles[0], &request, &first, &held), FIRN_OK);
     assert_int_equal(give_back(&handles[1], &request, first + 1, first), FIRN_EBUSY);
+    const firn_mark mine = now.marks[1][0].mark;
     now.marks[1][0].known = false;
+    now.marks[1][0].mark = (firn_mark){0, 0};
     assert_int_equal(give_back(&handles[2], &request, first, first), FIRN_EBUSY);
     now.marks[1][0].known = true;
+    now.marks[1][0].mark = mine;
     assert_int_equal(give_back(&handles[3], &request, first, first + 3), FIRN_OK);
     assert_true(now.marks[1][0].mark.high == 3 && now.marks[1][0].mark.grant == 0);
     end();

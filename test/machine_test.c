@@ -22,6 +22,7 @@
 static bool no_machine_id; /* in no place */
 static bool empty_id;      /* its file is empty */
 static bool disk_is_full;  /* the file of the reserve cannot be locked or written */
+static bool no_origin;     /* of the shared store, as of servers of SQL: only marks tell it */
 
 FILE *__real_fopen64(const char *path, const char *how);
 FILE *__wrap_fopen64(const char *path, const char *how);
@@ -41,7 +42,7 @@ bool __wrap_firn__store_has_law(const firn_store *store) {
 }
 
 static int begin_machines(void **state) {
-    no_machine_id = empty_id = of_program = false;
+    no_machine_id = empty_id = of_program = no_origin = false;
     return begin_world(state);
 }
 
@@ -237,6 +238,21 @@ static void the_reserve_is_refilled_in_time(void **state) {
     }
     assert_in_range(world.log.reserves, minutes * 3 / 2, 2 * (minutes + 2)); /* two nodes */
     nothing_twice();
+    closed(gen);
+}
+
+/* From half of it on. */
+static void a_short_reserve_is_refilled_in_time(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve=20s reserve_nodes=1");
+    for (int s = 0; s < 60; s++) {
+        firn_status status = {.size = sizeof status};
+        takes(gen);
+        firn_gen_status(gen, &status);
+        assert_in_range(status.reserve_ms, s == 0 ? 19000 : 1000, 20000);
+        pass(&world.clock, SECOND);
+    }
+    assert_in_range(world.log.reserves, 4, 8);
     closed(gen);
 }
 
@@ -594,6 +610,22 @@ static void a_copy_of_the_file_grants_nothing(void **state) {
     closed(other);
 }
 
+/* The store was made again: it answers, and has no node. */
+static void a_copy_beside_an_empty_store_is_closed(void **state) {
+    (void)state;
+    char copy[400], key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    copy_file(copy, "copy.db");
+    firn_store *before = world.log.real;
+    assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
+    firn_gen *other = process_of(copy, "reserve_nodes=1");
+    assert_int_equal(right_of(other, key).state, FIRN__RIGHT_CLOSED);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    kill_process(gen);
+    kill_process(other);
+    firn_store_close(before);
+}
+
 static void a_copy_that_is_trusted_goes_on(void **state) {
     (void)state;
     char copy[400];
@@ -678,6 +710,12 @@ static void closed_rights_do_not_hide_open_ones(void **state) {
     assert_int_equal(firn__machine_shut_all(gen->machine, -1, NULL), FIRN_OK);
     assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
     assert_int_equal(list.count, 0);
+    const firn__right closed_one = {
+        .state = FIRN__RIGHT_CLOSED, .mark = {4, 9}, .ceiling = 5, .end = 5};
+    write_right_of(gen, "1234567890", &closed_one); /* as long as the key of a refill */
+    assert_int_equal(firn__machine_strike_all(gen->machine, NULL), FIRN_OK);
+    const firn__right still = right_of(gen, "1234567890");
+    assert_memory_equal(&still, &closed_one, sizeof still);
     kill_process(gen);
 }
 
@@ -1513,6 +1551,12 @@ static void a_relative_path_is_settled(void **state) {
     }
     assert_int_equal(chdir(before), 0);
     assert_string_not_equal(ns[0], ns[1]);
+    strcat(strcpy(before, "sqlite:"), a); /* the same store by its whole path, and with a key */
+    world.store = store_at(strcat(before, "/s.db?create=yes"));
+    firn_gen *gen = process();
+    assert_string_equal(gen->machine->ns, ns[0]);
+    kill_process(gen);
+    firn_store_close(world.store);
     world.store = usual;
 }
 
@@ -1834,10 +1878,10 @@ static void a_loss_stops_other_nodes_for_the_short_reach_only(void **state) {
     pass(&world.clock, 20 * SECOND);
     gen = process_of(file, SPLIT " reserve_nodes=1");
     other = opened(LAYOUT, OTHER);
-    for (int s = 0; s < 300; s += 4) {
+    for (int s = 0; s < 300; s += 10) {
         takes(gen);
         takes(other);
-        pass(&world.clock, 4 * SECOND);
+        pass(&world.clock, 10 * SECOND);
     }
     const uint64_t node = node_of(gen);
     assert_in_range(node, 8, 15);
@@ -1848,8 +1892,9 @@ static void a_loss_stops_other_nodes_for_the_short_reach_only(void **state) {
 
     firn_gen *fresh = NULL;
     gen = other = NULL;
-    int waited[3] = {0, 0, 0}, failed = 0, moved = 0;
-    for (int s = 0; s < 3900; s += 6) {
+    int waited[3] = {0, 0, 0}, failed = 0, moved = 0, step_s = 6;
+    for (int s = 0; s < 3900; s += step_s) {
+        step_s = s >= 120 && s < 3480 ? 60 : 6; /* nothing new happens */
         const bool goes_on = tries(&gen, file);
         waited[0] += !goes_on && failed == 0 && s < 3000;
         failed += !goes_on && s >= 3000;
@@ -1863,7 +1908,7 @@ static void a_loss_stops_other_nodes_for_the_short_reach_only(void **state) {
             assert_true(fresh == NULL || (rights_of(fresh) == 0 && node_of(fresh) < 8));
             assert_true(other == NULL || node_of(other) < 8);
         }
-        pass(&world.clock, 6 * SECOND);
+        pass(&world.clock, step_s * SECOND);
     }
     assert_int_equal(waited[0], 0);
     assert_in_range(waited[1], 2, 4);
@@ -2110,13 +2155,13 @@ static firn_gen *taker;
 
 /* While the store hears of it, which may take long, a process of the machine continues. */
 static void take_meanwhile(void) {
-    void (*act)(void) = at_give_back;
+    void (*const again)(void) = at_give_back;
     at_give_back = NULL;
     for (int i = 0; i < 5; i++) {
         pass(&world.clock, 6 * SECOND);
         (void)take(taker, NULL);
     }
-    at_give_back = act;
+    at_give_back = again;
 }
 
 static void a_right_is_closed_before_the_store_hears_of_it(void **state) {
@@ -2468,13 +2513,19 @@ static void a_damaged_binding_is_a_copy(void **state) {
     firn_records seen;
     firn_gen *gen = process();
     takes(gen);
-    assert_int_equal(firn__machine_begin(gen->machine, &seen, "machine", NULL), FIRN_OK);
-    assert_int_equal(
-        firn__machine_end(gen->machine,
-                          firn__machine_write(gen->machine, &seen, seen.mark, "1 2 3 4", NULL)),
-        FIRN_OK);
+    firn__binding binding;
+    char cut[FIRN_NOTE_SIZE];
+    assert_int_equal(firn__binding_read(gen->machine, &binding, NULL), FIRN_OK);
+    snprintf(cut, sizeof cut, "%" PRIx64 " %" PRIx64 " %" PRIx32 " 1", binding.id, binding.file,
+             binding.boot);
     away = true;
-    denied_process(file, "", FIRN_ESTORE, "and the store is away");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(firn__machine_begin(gen->machine, &seen, "machine", NULL), FIRN_OK);
+        const int code =
+            firn__machine_write(gen->machine, &seen, seen.mark, i == 0 ? "1 2 3 4" : cut, NULL);
+        assert_int_equal(firn__machine_end(gen->machine, code), FIRN_OK);
+        denied_process(file, "", FIRN_ESTORE, "and the store is away");
+    }
     closed(gen);
 }
 
@@ -2568,7 +2619,28 @@ static void a_reserve_has_a_place(void **state) {
     assert_int_equal(access(path, F_OK), 0);
     assert_int_equal(firn_reserve_list(NULL, count_holding, &holdings, &error), FIRN_OK);
     assert_true(holdings > 0);
-    closed(gen);
+    const int open = holdings;
+    assert_int_equal(firn__machine_shut(gen->machine, key_of(gen), INT64_MAX, NULL), FIRN_OK);
+    holdings = 0;
+    assert_int_equal(firn_reserve_list(path, count_holding, &holdings, &error), FIRN_OK);
+    assert_int_equal(holdings, open - 1);
+    kill_process(gen);
+    holdings = 0;
+    static const char *const names[] = {"r", "a-namespace-that-ends-otherwise"};
+    for (size_t i = 0; i < 2; i++) { /* a store's file, without a reserve */
+        char keys[200];
+        firn_store *usual = world.store, *plain = world.store = store_at(url);
+        snprintf(keys, sizeof keys, "ns=%s unsafe=1 max_wait=0", names[i]);
+        gen = opened(LAYOUT, keys);
+        takes(gen);
+        kill_process(gen);
+        firn_store_close(plain);
+        world.store = usual;
+    }
+    assert_int_equal(firn_reserve_list(url + strlen("sqlite:"), count_holding, &holdings, &error),
+                     FIRN_OK);
+    assert_int_equal(holdings, 0);
+    assert_int_equal(firn_reserve_list(folder, count_holding, NULL, &error), FIRN_ESTORE);
     memset(long_path, 'x', sizeof long_path - 1);
     long_path[0] = '/';
     long_path[sizeof long_path - 1] = '\0';
@@ -2583,6 +2655,8 @@ static void a_reserve_has_a_place(void **state) {
     fclose(other);
     assert_int_equal(firn_reserve_list(path, count_holding, NULL, &error), FIRN_ESTORE);
     denied_process(path, "", FIRN_ESTORE, "no.db");
+    setenv("XDG_STATE_HOME", long_path, 1);
+    assert_int_equal(try_open(&gen, LAYOUT, KEYS, false, &error), FIRN_ERANGE);
     unsetenv("XDG_STATE_HOME");
 }
 
@@ -2738,7 +2812,12 @@ static bool refuses(const firn_store *store) {
 
 REPLACED(firn__store_known, firn_store *store, const char *ns, const char *key, firn_records *seen,
          firn_error *error) {
-    return refuses(store) ? not_done(error) : __real_firn__store_known(store, ns, key, seen, error);
+    if (refuses(store)) {
+        return not_done(error);
+    }
+    const int code = __real_firn__store_known(store, ns, key, seen, error);
+    seen->origin = no_origin ? 0 : seen->origin;
+    return code;
 }
 
 REPLACED(firn_store_reserve, firn_store *store, const firn_request *request, int64_t *first,
@@ -2876,6 +2955,7 @@ static void a_store_before_the_epoch_grants_nothing(void **state) {
     step(&world.clock, -5 * 365 * DAY);
     refill_of(gen, key, FIRN_ECLOCK);
     assert_int_equal(firn_reserve_give_back(gen, NULL), FIRN_ECLOCK);
+    assert_int_not_equal(take(gen, NULL), FIRN_OK);
     assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
     kill_process(gen);
 }
@@ -3045,6 +3125,178 @@ static void a_failure_in_any_case_repeats_nothing(void **state) {
         }
         assert_in_range(last, 3, 200);
     }
+}
+
+/* Each call of the file and of the store fails once, early: nothing may count that the store does
+ * not know, whether the failure is reported or not. Afterwards the same works. */
+static void a_refill_that_fails_counts_for_nothing(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    bool met = true;
+    for (int n = 1; met; n++) {
+        firn_mark held;
+        assert_true(n < 60);
+        pass(&world.clock, n % 9 == 8 ? 2 * HOUR : 20 * SECOND); /* the right may be over */
+        const firn__right before = right_of(gen, key);
+        fails_in = n;
+        const int code = firn__machine_refill(gen->machine, key, NULL, &held, NULL);
+        met = fails_in == 0;
+        fails_in = 0;
+        const firn__right after = right_of(gen, key);
+        assert_int_equal(after.state, FIRN__RIGHT_OPEN);
+        assert_true(after.ceiling <= mark_in_store(key));
+        assert_true(after.grant != before.grant || after.ceiling == before.ceiling);
+        assert_true(met || code == FIRN_OK);
+    }
+    closed(gen);
+}
+
+/* Slots that the store takes back are closed in the file before. */
+static void a_give_back_that_fails_leaves_nothing_in_use(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    bool met = true;
+    for (int n = 1; met; n++) {
+        firn_mark held;
+        assert_true(n < 60);
+        pass(&world.clock, 2 * HOUR);
+        const int64_t now = slot_now(gen);
+        const firn_request claim = {.earliest = now, .latest = now + 4 * 20000};
+        assert_int_equal(firn__machine_refill(gen->machine, key, &claim, &held, NULL), FIRN_OK);
+        assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+        fails_in = n;
+        const int code = firn_reserve_give_back(gen, NULL);
+        met = fails_in == 0;
+        fails_in = 0;
+        const firn__right right = right_of(gen, key);
+        assert_true(right.ceiling <= mark_in_store(key));
+        assert_true(code != FIRN_OK || right.state == FIRN__RIGHT_CLOSED);
+        assert_true(met || code == FIRN_OK);
+    }
+    kill_process(gen);
+}
+
+/* The store lost reservations, and somebody else has a node of the machine. If a call fails while
+ * the machine looks, either the look fails or the node is closed. */
+static void a_look_that_fails_keeps_no_foreign_node(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_mark held;
+    int64_t first;
+    firn_store *usual = world.store;
+    no_origin = true;
+    beside = world.store = store_at(url);
+    firn_gen *gen = issuing(key);
+    firn__right right = right_of(gen, key);
+    const firn_request theirs = {.ns = "r",
+                                 .layout = gen->kept.stored,
+                                 .key = key,
+                                 .count = 80000,
+                                 .earliest = right.first + 8,
+                                 .latest = right.first + 8,
+                                 .grant = 99,
+                                 .note = "another"};
+    go_back(gen, key);
+    assert_int_equal(firn_store_reserve(beside, &theirs, &first, &held, NULL), FIRN_OK);
+    for (int way = 0; way < 2; way++) { /* the mark is an older one, or one of a later holder */
+        bool met = true;
+        for (int n = 1; met; n++) {
+            assert_true(n < 60);
+            write_right_of(gen, key, &right);
+            leave_refill(gen, key, 77);
+            fails_in = n;
+            const int code = firn__machine_identify(gen->machine, true, NULL);
+            met = fails_in == 0;
+            fails_in = 0;
+            const bool kept = right_of(gen, key).state == FIRN__RIGHT_OPEN;
+            assert_true(code != FIRN_OK || !kept);
+            assert_true(met || code == FIRN_OK);
+        }
+        assert_int_equal(pending_of(gen, key).grant, 0);
+        right.end = right.ceiling = right.first + 80000;
+    }
+    assert_non_null(strstr(world.notice, "has another holder"));
+    kill_process(gen);
+    world.store = usual;
+    firn_store_close(beside);
+}
+
+/* A process starts, or says why it does not. */
+static void a_start_that_fails_says_why(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_gen *gen = issuing(key);
+    for (int boots = 0; boots < 2; boots++) {
+        bool met = true;
+        for (int n = 1; met; n++) {
+            firn_gen *other = NULL;
+            firn_error error = {0};
+            assert_true(n < 90);
+            if (boots) {
+                bind_elsewhere(gen);
+            }
+            away = boots != 0;
+            fails_in = n;
+            const int code = try_process(&other, file, "reserve_nodes=1", &error);
+            met = fails_in == 0;
+            fails_in = 0;
+            away = false;
+            if (code == FIRN_OK) {
+                (void)take(other, NULL);
+                kill_process(other);
+            } else {
+                assert_true(error.text[0] != '\0');
+            }
+            pass(&world.clock, 20 * SECOND);
+        }
+    }
+    (void)take(gen, NULL);
+    nothing_twice();
+    kill_process(gen);
+}
+
+static int64_t losses_of(firn_store *store) {
+    firn_records seen;
+    assert_int_equal(firn__store_known(store, "r", "1", &seen, NULL), FIRN_OK);
+    return seen.losses;
+}
+
+/* Another declaration would move the guard for everybody. */
+static void a_loss_that_the_store_knows_is_not_declared_again(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE], first[] = "00", last[] = "99";
+    firn_store *usual = world.store;
+    no_origin = true;
+    beside = world.store = store_at(url);
+    firn_gen *gen = issuing(key);
+    const firn__right right = right_of(gen, key);
+    lose_and_declare(gen, key);
+    const int64_t known = losses_of(beside);
+    for (int floor_set = 0; floor_set < 2; floor_set++) {
+        assert_int_equal(firn__machine_identify(gen->machine, true, NULL), FIRN_OK);
+        assert_int_equal(losses_of(beside), known);
+        assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN); /* its mark is of this file */
+        refill_of(gen, key, FIRN_EBUSY);                              /* sets the floor */
+    }
+    /* A right that ends after the floor was granted later: the store lost that, too. */
+    firn__right later = right;
+    later.ceiling = later.end = right.end + 3 * firn__slots_of(gen, HOUR / 1000000);
+    for (int order = 0; order < 2; order++) {
+        const int64_t before = losses_of(beside);
+        write_right_of(gen, order == 0 ? first : last, &later);
+        write_right_of(gen, order == 0 ? last : first, &right);
+        assert_int_equal(firn__machine_identify(gen->machine, true, NULL), FIRN_OK);
+        assert_true(losses_of(beside) > before);
+        assert_int_equal(right_of(gen, first).state,
+                         FIRN__RIGHT_CLOSED); /* the store has no mark */
+        assert_int_equal(right_of(gen, last).state, FIRN__RIGHT_CLOSED);
+        refill_of(gen, key, FIRN_EBUSY);
+    }
+    kill_process(gen);
+    world.store = usual;
+    firn_store_close(beside);
 }
 
 /* ---- random lives ---------------------------------------------------------------------------- */
@@ -3388,6 +3640,7 @@ int main(int count, char **words) {
         TEST(a_process_outlives_its_store_for_an_hour),
         TEST(no_slot_of_a_reserve_is_issued_after_its_time),
         TEST(the_reserve_is_refilled_in_time),
+        TEST(a_short_reserve_is_refilled_in_time),
         TEST(a_slow_store_delays_no_call_for_long),
         TEST(a_process_that_starts_meanwhile_takes_the_other_node),
         TEST(more_processes_than_nodes_have_nodes_of_their_own),
@@ -3398,6 +3651,7 @@ int main(int count, char **words) {
         TEST(a_clock_that_creeps_ahead_is_noticed),
         TEST(after_a_boot_the_clock_must_be_within_the_reserve),
         TEST(a_copy_of_the_file_grants_nothing),
+        TEST(a_copy_beside_an_empty_store_is_closed),
         TEST(a_copy_that_is_trusted_goes_on),
         TEST(on_a_full_disk_the_store_grants_other_nodes),
         TEST(an_older_copy_that_was_put_back_waits_for_them),
@@ -3471,6 +3725,11 @@ int main(int count, char **words) {
         TEST(a_store_before_the_epoch_grants_nothing),
         TEST(a_right_that_is_closed_during_a_refill_stays_closed),
         TEST(a_failure_in_any_case_repeats_nothing),
+        TEST(a_refill_that_fails_counts_for_nothing),
+        TEST(a_give_back_that_fails_leaves_nothing_in_use),
+        TEST(a_look_that_fails_keeps_no_foreign_node),
+        TEST(a_start_that_fails_says_why),
+        TEST(a_loss_that_the_store_knows_is_not_declared_again),
         TEST(random_lives_repeat_nothing),
         TEST(each_call_may_fail),
         TEST(a_damaged_note_is_no_right),

@@ -136,7 +136,10 @@ static json_t *carry_out(const char *body) {
     json_t *request = json_loads(body, 0, NULL), *responses = json_array(), *item;
     size_t i;
     bool done = true, writes = false;
-    assert_non_null(request);
+    if (request == NULL) { /* jansson leaves something out if it lacks memory for it */
+        json_decref(responses);
+        return json_pack("{s:s, s:i}", "error", "invalid character", "code", CODE_INVALID);
+    }
     json_array_foreach(json_object_get(request, "compare"), i, item) {
         done = done && (holds(item) || !compares);
     }
@@ -308,16 +311,20 @@ static CURLcode perform(CURL *curl) {
         return self->connected ? CURLE_OPERATION_TIMEDOUT : CURLE_RECV_ERROR;
     }
     char *text = json_dumps(answer, 0);
+    const bool refused = json_object_get(answer, "code") != NULL;
     json_decref(answer);
     assert_int_equal(take_answer(text, 1, strlen(text), call), strlen(text));
     free(text);
-    self->status = fate == NO_LEADER ? 503 : 200;
+    self->status = fate == NO_LEADER ? 503 : refused ? 400 : 200;
     return CURLE_OK;
 }
 
+static int requests, failing_request; /* this one gets no answer */
+
 static CURLcode lie_perform(CURL *curl) {
     in_cluster++;
-    const CURLcode code = perform(curl);
+    requests++;
+    const CURLcode code = requests == failing_request ? CURLE_OPERATION_TIMEDOUT : perform(curl);
     in_cluster--;
     return code;
 }
@@ -411,7 +418,11 @@ static void records_are_those_of_the_answer(void **state) {
     assert_true(taken(&out, "3 77 5 9", NULL, NULL, "0 2 closed (a test): integer"));
     assert_false(out.all_new);
     assert_string_equal(out.shut, "closed (a test): integer");
+    assert_true(taken(&out, "3 77 5 9", NULL, NULL, NULL) && out.shut == NULL);
+    assert_true(taken_at(1, &out, "3 77 5 9", NULL, NULL, "0 3 closed (a test): integer"));
+    assert_true(out.all_new && out.shut != NULL);
     assert_int_equal(taken_at(1, &out, "3 77 5 9", "0 3 l", "1 1 n", "0 3 integer"), true);
+    assert_true(out.losses == 3 && out.ns_losses == 3 && out.mark.high == 1);
     assert_true(out.known && out.ns_known && out.key_known && out.all_new);
     assert_true(taken(&out, NULL, NULL, NULL, NULL));
     assert_true(!out.known && !out.all_new && out.stamp == 0 && out.losses == 0);
@@ -509,21 +520,24 @@ static void records_are_texts(void **state) {
     const char *at = "12";
     char out[8];
     size_t length = 0;
-    uint64_t value;
-    json_t *texts[] = {json_string("MTI="), json_string("?"), json_string(""), json_integer(1)};
+    uint64_t values[2];
+    json_t *texts[] = {json_string("MTI="), json_string("?"), json_string(""), json_integer(1),
+                       json_string("MQ==")};
     (void)state;
-    assert_false(next_number(&value, &at)); /* a blank follows a number */
-    at = "12 x";
-    assert_true(next_number(&value, &at) && value == 12);
+    assert_false(next_numbers(values, 1, &at)); /* a blank follows a number */
+    at = "12 7 x";
+    assert_true(next_numbers(values, 2, &at) && values[0] == 12 && values[1] == 7);
     assert_string_equal(at, "x");
     assert_true(etcd_plain(out, 3, &length, texts[0]) && length == 2);
     assert_string_equal(out, "12");
     assert_false(etcd_plain(out, 2, &length, texts[0]));
+    assert_true(etcd_plain(out, 2, &length, texts[4]) && length == 1);
+    assert_string_equal(out, "1");
     assert_false(etcd_plain(out, sizeof out, &length, texts[1]));
-    assert_true(!etcd_plain(out, 1, &length, texts[2]) || length == 0);
+    assert_false(etcd_plain(out, 1, &length, texts[2]));
     assert_false(etcd_plain(out, sizeof out, &length, texts[3]));
     assert_false(etcd_plain(out, sizeof out, &length, NULL));
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         json_decref(texts[i]);
     }
 }
@@ -548,6 +562,8 @@ static void records_have_a_head(void **state) {
     assert_false(head_taken(store, "0", "2", "9") || head_taken(store, NULL, "2", "9"));
     assert_false(head_taken(store, "x", "2", "9") || head_taken(store, "7", "x", "9"));
     assert_false(head_taken(store, "7", "2", "0") || head_taken(store, "7", "2", "x"));
+    assert_false(head_taken(store, "7", NULL, "9") || head_taken(store, "7", "0", "9"));
+    assert_false(head_taken(store, "7", "2", "9223372036854775808"));
     assert_true(store->cluster == 7 && store->revision == 9);
     assert_true(head_taken(store, "7", "2", "1") && !store->suspect); /* nothing was reserved */
     store->reserved = true;
@@ -557,6 +573,48 @@ static void records_have_a_head(void **state) {
     store->suspect = false;
     assert_true(head_taken(store, "8", "2", "9") && store->suspect);
     json_decref(none);
+    free(store);
+}
+
+/* The cluster that answers has ID 7, term 5 and perhaps other members than the store's record. */
+static void records_that_show_a_loss(void **state) {
+    static const struct {
+        bool suspect, known;
+        uint64_t cluster, term;
+        voters recorded, listed;
+        bool lost, changed;
+    } cases[] = {
+        {false, true, 7, 5, {{1, 2, 3}, 3}, {{1, 2, 3}, 3}, false, false},
+        {true, true, 7, 5, {{1, 2, 3}, 3}, {{1, 2, 3}, 3}, true, false},
+        {true, false, 0, 0, {{0}, 0}, {{1, 2, 3}, 3}, true, false},
+        {false, false, 0, 9, {{4, 5}, 2}, {{1, 2, 3}, 3}, false, false},
+        {false, true, 8, 5, {{1, 2, 3}, 3}, {{1, 2, 3}, 3}, true, false},
+        {false, true, 7, 6, {{1, 2, 3}, 3}, {{1, 2, 3}, 3}, true, false},
+        {false, true, 7, 4, {{1, 2, 3}, 3}, {{1, 2, 3}, 3}, false, true},
+        {false, true, 7, 5, {{1, 2, 4}, 3}, {{1, 2, 3}, 3}, false, true},
+        {false, true, 7, 5, {{1, 4, 5}, 3}, {{1, 2, 3}, 3}, true, true},
+        {false, true, 7, 5, {{1, 2}, 2}, {{1, 2, 3}, 3}, false, true},
+        {false, true, 7, 5, {{0}, 0}, {{1, 2, 3}, 3}, false, true},
+        {false, true, 7, 5, {{4, 5, 6}, 3}, {{0}, 0}, false, false}, /* not listed */
+        {false, true, 7, 5, {{2}, 1}, {{1}, 1}, false, true},
+    };
+    etcd_store *store = calloc(1, sizeof *store);
+    (void)state;
+    assert_non_null(store);
+    store->cluster = 7;
+    store->term = 5;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        firn_records seen = {.known = cases[i].known};
+        const etcd_records own = {.store_revision = cases[i].known,
+                                  .cluster = cases[i].cluster,
+                                  .term = cases[i].term,
+                                  .voters = cases[i].recorded};
+        memcpy(seen.own, &own, sizeof own);
+        store->suspect = cases[i].suspect;
+        store->voters = cases[i].listed;
+        assert_int_equal(etcd_lost(store, &seen), cases[i].lost);
+        assert_int_equal(has_changed(store, &own), cases[i].changed);
+    }
     free(store);
 }
 
@@ -601,10 +659,16 @@ static void records_of_each_step(void **state) {
                      FIRN_OK);
     assert_int_equal(live.pairs[0].revision, 5);
     assert_pair(mark, "34 0 a client");
+    assert_true(self->reserved);
+    firn_records seen = step_names, next;
+    requests = 0;
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    assert_int_equal(requests, 1);
     /* a client that knows an older list than the record has looks again */
     self->voters.ids[0]--;
-    firn_records seen = step_names, next;
+    seen = step_names;
     assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    assert_int_equal(requests, 3);
     const voters recorded = etcd_own(&seen).voters;
     assert_int_equal(etcd_gone(&self->voters, &recorded), 0);
     /* each record is compared, and the mark's text */
@@ -672,13 +736,98 @@ static void records_of_each_step(void **state) {
     assert_true(!self->suspect && !self->reserved && !etcd_lost(self, &next));
     snprintf(text, sizeof text, "1 %" PRIu64 " ", live.id);
     assert_int_equal(strncmp(live.pairs[0].text, text, strlen(text)), 0);
+    /* the first write is carried out by another cluster */
+    server_new();
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    seen = step_names;
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    assert_false(seen.known || self->suspect);
+    next = seen;
+    live.id++;
+    assert_int_equal(firn_store_driver.write(self, &seen, &next, 7, FIRN_VERB_RESERVE, NULL),
+                     FIRN_WRITE_FOREIGN);
+    assert_false(self->suspect);
     module_close(self);
 }
 
-static long memory_left = LONG_MAX; /* allocations of the driver; of the cluster there is no end */
+/* The store's record has the members that were listed, or else those that it had. */
+static void records_have_members(void **state) {
+    etcd_store *self = steps_begin();
+    char text[80];
+    (void)state;
+    compares = tells = true;
+    live.members[1] = 0;
+    const uint64_t alone = live.members[0];
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 3}), FIRN_OK);
+    for (int listed = 1; listed >= 0; listed--) {
+        snprintf(text, sizeof text, "0 1 %d %" PRIu64 " %" PRIu64, FIRST_TERM, step_next->origin,
+                 alone);
+        assert_pair(0, text);
+        self->voters.count = 0;
+        assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){31, 3}), FIRN_OK);
+    }
+    /* who carried out a write on a new connection is asked afterwards */
+    firn_records seen = step_names, next;
+    for (int i = 0; i < 3; i++) {
+        firn_error error = {0};
+        self->link.retry = (module_retry){0};
+        assert_int_equal(firn_store_driver.begin(self, &seen, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+        assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+        next = seen;
+        if (i > 0) {
+            break_connections(true);
+        }
+        requests = 0;
+        failing_request = i == 2 ? 2 : 0;
+        const int64_t before = live.revision;
+        assert_int_equal(
+            firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, &error),
+            i == 2 ? FIRN_EUNKNOWN : FIRN_OK);
+        assert_int_equal(error.code, i == 2 ? FIRN_EUNKNOWN : FIRN_OK);
+        assert_int_equal(requests, i == 0 ? 1 : 2);
+        assert_int_equal(live.revision, before + 1);
+        failing_request = 0;
+        seen = step_names;
+    }
+    module_close(self);
+}
+
+/* Its process was forked at a failpoint of a write. */
+static void fork_at(void *self, const char *name) {
+    etcd_store *store = self;
+    store->link.process += strcmp(name, passed) == 0;
+}
+
+static void records_of_a_forked_child(void **state) {
+    static const char *const points[] = {"reserve.before", "reserve.committed"};
+    etcd_store *self = steps_begin();
+    (void)state;
+    compares = tells = true;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 3}), FIRN_OK);
+    self->link.options.failpoint = fork_at;
+    self->link.options.failpoint_self = self;
+    for (int i = 0; i < 2; i++) {
+        firn_records seen = step_names, next;
+        firn_error error = {0};
+        assert_int_equal(firn_store_driver.begin(self, &seen, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+        assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+        next = seen;
+        snprintf(passed, sizeof passed, "%s", points[i]);
+        const int64_t before = live.revision, process = self->link.process;
+        assert_int_equal(
+            firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, &error),
+            FIRN_EFORKED);
+        assert_int_equal(error.code, FIRN_EFORKED);
+        assert_int_equal(live.revision, before + i);
+        self->link.process = process;
+    }
+    module_close(self);
+}
+
+static long memory_left = LONG_MAX; /* then one allocation of the driver fails */
 
 static void *allocate(size_t size) {
-    if (in_cluster == 0 && memory_left-- <= 0) {
+    if (in_cluster == 0 && memory_left-- == 0) {
         return NULL;
     }
     return malloc(size);
@@ -703,12 +852,13 @@ static void records_without_memory(void **state) {
         memory_left = refused + 1;
         code = firn_store_driver.write(self, &seen, &next, 7, FIRN_VERB_RESERVE, NULL);
         memory_left = LONG_MAX;
-        assert_true(code == FIRN_OK || code == FIRN_EMEMORY || code == FIRN_EUNKNOWN);
+        assert_true(code == FIRN_OK || code == FIRN_EMEMORY || code == FIRN_EUNKNOWN ||
+                    code == FIRN_ESTORE);
         const bool whole = strncmp(live.pairs[0].text, "1 ", 2) == 0 &&
                            strcmp(live.pairs[NS_PAIRS + 1].text, "6 0 one") == 0 &&
                            strcmp(live.pairs[MARK_PAIRS + 3].text, "31 7 ") == 0;
         assert_int_equal(live.revision > before, whole);
-        assert_true(whole || code == FIRN_EMEMORY);
+        assert_true(whole || code == FIRN_EMEMORY || code == FIRN_ESTORE);
         code = whole ? FIRN_OK : code;
     }
     json_set_alloc_funcs(malloc, free);
@@ -731,11 +881,15 @@ static void records_are_at_a_url(void **state) {
     static const struct {
         const char *url, *user, *password; /* of the store, with ETCDCTL_USER=u:p */
     } logins[] = {{"etcd://h", "u", "p"}, {"etcd://v@h", "v", NULL}, {"etcd://v:q@h", "v", "q"}};
-    char url[200];
+    char url[300];
     (void)state;
     unsetenv("ETCDCTL_USER");
     unsetenv("ETCDCTL_PASSWORD");
     take_urls(&engine, urls, sizeof urls / sizeof *urls);
+    for (int length = 255; length <= 256; length++) {
+        snprintf(url, sizeof url, "etcd://%0*d", length, 1);
+        take_urls(&engine, &(url_case){url, length > 255 ? "valid host" : NULL}, 1);
+    }
     for (int length = ETCD_PREFIX_MOST; length <= ETCD_PREFIX_MOST + 1; length++) {
         snprintf(url, sizeof url, "etcd://h?prefix=%0*d", length, 1);
         take_urls(&engine, &(url_case){url, length > ETCD_PREFIX_MOST ? "100 bytes" : NULL}, 1);
@@ -774,7 +928,10 @@ int main(int count, char **arguments) {
         cmocka_unit_test(records_of_a_broken_answer),
         cmocka_unit_test(records_are_texts),
         cmocka_unit_test(records_have_a_head),
+        cmocka_unit_test(records_that_show_a_loss),
         cmocka_unit_test(records_of_each_step),
+        cmocka_unit_test(records_have_members),
+        cmocka_unit_test(records_of_a_forked_child),
         cmocka_unit_test(records_without_memory),
         cmocka_unit_test(records_are_at_a_url),
         cmocka_unit_test_setup(answers_are_torn, begin_program),

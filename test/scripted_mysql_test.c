@@ -4,21 +4,38 @@
  * modules/mysql_sql.h do; test/mysql_test.c runs those. */
 #define FAULTS_IN      24 /* a session begins with many statements */
 #define DISTURBED_IN   40
-#define MARIA_CHECK_MS 0 /* after each write */
+#define MARIA_CHECK_MS check_ms
+#define SQL_PAGE_ROWS  2
 #include "../fuzz/lying.h"
 
 #include <mysql.h>
 #include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-static int lie_poll(const struct pollfd *set);
-static short lie_await(int socket);
-#define module_await(fd, events, end_ms) ((void)(events), (void)(end_ms), lie_await(fd))
-#define poll(set, count, ms)             lie_poll(set)
+static int64_t check_ms; /* 0: after each write */
+
+static int64_t lie_now_ms(void);
+static int lie_nap(int ms);
+static short lie_await(int socket, short events, int64_t end_ms);
+static struct addrinfo *find_host(const module_link *link, size_t host);
+static int lie_try_names(const char *names);
+#define module_now_ms()                  lie_now_ms()
+#define module_await(fd, events, end_ms) lie_await(fd, events, end_ms)
+#define poll(set, count, ms)             lie_nap(ms)
+#define freeaddrinfo(found)              (void)(found)
+#undef module_link_find
+#define module_link_find(link, host, port, end_ms, error)                                          \
+    ((void)(end_ms), (void)(error), find_host(link, host))
+#define module_link_try_names(link, names, end_ms, error)                                          \
+    ((void)(end_ms), (void)(error), lie_try_names(names))
 #include "../modules/mysql.c"
 #include "../modules/mysql_foreign.c"
 #include "../modules/mysql_session.c"
 #include "../modules/mysql_talk.c"
 #include "../modules/sql.c"
+#undef module_now_ms
 
 enum { COLUMNS = READ_COLUMNS, LINES = 4, REPLIES = 2 };
 
@@ -40,6 +57,7 @@ typedef struct own_session {
     bool begun;       /* after START TRANSACTION */
     unsigned greeted; /* the server that the client greeted */
     int at;           /* of the replies */
+    bool unsent;      /* the connection was closed before the last statement */
 } own_session;
 
 #include "scripted_sql.h"
@@ -73,6 +91,14 @@ enum kind {
     TRIGGERS,
     SETTINGS,
     ISOLATION,
+    CREATING,
+    CREATING_STORE,
+    CLUSTER,
+    SYNC_WAIT,
+    LISTING_ALL,
+    LISTING_ONE,
+    LISTING_LEAF,
+    CLOCK,
     KINDS
 };
 
@@ -103,6 +129,14 @@ static const char *const patterns[KINDS] = {
     [TRIGGERS] = "SELECT MIN(TRIGGER_NAME) ",
     [SETTINGS] = "SET SESSION autocommit = 1,",
     [ISOLATION] = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+    [CREATING] = "CREATE TABLE IF NOT EXISTS ",
+    [CREATING_STORE] = "INSERT IGNORE INTO `@_namespace` VALUES",
+    [CLUSTER] = "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_state_uuid'",
+    [SYNC_WAIT] = "SET SESSION wsrep_sync_wait = 1",
+    [LISTING_ALL] = list_all_sql,
+    [LISTING_ONE] = list_one_sql,
+    [LISTING_LEAF] = "SELECT CONCAT('integer ', ",
+    [CLOCK] = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))",
 };
 
 static void put_cell(reply *out, unsigned line, unsigned column, const char *text) {
@@ -149,6 +183,7 @@ static void read_rows(const session *s, reply *out, const char *ns, const char *
     scripted_read();
 }
 
+static const char *server_uuid; /* of MySQL; NULL: MariaDB */
 static bool witnesses; /* false: injected bug, the answer does not show which session it is of */
 
 /* again_sql and raise_sql, from the fourth of their values on. */
@@ -334,8 +369,9 @@ static void answer(session *s, enum kind kind, const char *const *v, reply *out)
         put_number(out, 0, live.made);
         break;
     case WITNESS:
-        snprintf(text, sizeof text, "%u %u", witnesses ? s->backend : 1,
-                 witnesses ? live.server : s->own.greeted);
+        snprintf(text, sizeof text, "%u %u%s%s", witnesses ? s->backend : 1,
+                 witnesses ? live.server : s->own.greeted, server_uuid != NULL ? " " : "",
+                 server_uuid != NULL ? server_uuid : "");
         put_cell(out, 0, 0, text);
         break;
     case LAST:
@@ -360,12 +396,18 @@ static void answer(session *s, enum kind kind, const char *const *v, reply *out)
             put_cell(out, i, 1, "InnoDB");
         }
         break;
+    case CLUSTER:
+        out->columns = 2;
+        break;
     case TRIGGERS:
         out->columns = out->lines = 1;
         break;
     case STARTING:
     case SETTINGS:
     case ISOLATION:
+    case CREATING:
+    case CREATING_STORE:
+    case SYNC_WAIT:
         break;
     default:
         fail_msg("statement %d", kind);
@@ -489,41 +531,144 @@ static void carry_out_soon(session *s, const statement_sent *sent) {
     }
 }
 
-static short lie_await(int socket) {
-    (void)socket;
-    return 0;
-}
-
-static int lie_poll(const struct pollfd *set) {
-    (void)set; /* no sleep is worth its time */
-    return 0;
-}
-
 static void (*before_reload)(void); /* called once, before a reload is recorded */
+
+/* ---- what a test of single steps sets -------------------------------------------------------- */
+
+/* An answer that statements of one kind get instead of being carried out. */
+typedef struct odd {
+    enum kind kind;
+    int times;      /* statements; 0: none */
+    unsigned error; /* the server rolls the statement back */
+    bool silent;    /* nothing arrives */
+    uint64_t affected, insert_id;
+    unsigned columns;
+    const char *cells[LINES][COLUMNS];
+    int after; /* statements that are carried out first */
+} odd;
+
+enum { ODDS = 3 };
+
+static odd odds[ODDS];
+static int sent[KINDS];            /* how many statements */
+static statement_sent last[KINDS]; /* the last one */
+static char last_text[KINDS][800]; /* and its text */
+static unsigned odd_status;        /* bits of the status that are wrong */
+static int awaits;                 /* what each call of libmariadb waits for first; 0: nothing */
+static short ready;                /* what a connection in use is ready for; 0: late */
+static bool idle_ends;             /* the connection is readable while it is idle */
+static int64_t frozen_ms;          /* the time; 0: the machine's */
+static int naps;                   /* in ms */
+static unsigned refusal_of_login;  /* an error */
+static bool has_tls, no_names, no_memory;
+static char connected_with[400]; /* the options and the arguments of a connection */
+
+static void usual(void) {
+    witnesses = compares = true;
+    memset(odds, 0, sizeof odds);
+    memset(sent, 0, sizeof sent);
+    check_ms = frozen_ms = naps = 0;
+    odd_status = refusal_of_login = 0;
+    idle_ends = has_tls = no_names = no_memory = false;
+    server_uuid = NULL;
+    connected_with[0] = '\0';
+    awaits = MYSQL_WAIT_READ;
+    ready = POLLIN;
+}
+
+static int64_t lie_now_ms(void) {
+    return frozen_ms != 0 ? frozen_ms : module_now_ms();
+}
+
+static int lie_nap(int ms) {
+    naps += ms;
+    frozen_ms += frozen_ms != 0 ? ms : 0;
+    return 0;
+}
+
+static short lie_await(int socket, short events, int64_t end_ms) {
+    (void)socket;
+    return end_ms == 0 ? idle_ends : (short)(events & ready);
+}
+
+static struct addrinfo *find_host(const module_link *link, size_t host) {
+    static struct addrinfo found;
+    assert_true(host < link->url.host_count);
+    return no_names ? NULL : &found;
+}
+
+static void note_connection(const char *name, const char *value) {
+    const size_t length = strlen(connected_with);
+    snprintf(connected_with + length, sizeof connected_with - length, "%s=%s;", name,
+             value != NULL ? value : "");
+}
+
+static int lie_try_names(const char *names) {
+    note_connection("tries", names);
+    return no_names ? FIRN_ESTORE : FIRN_OK;
+}
+
+/* True: a test has given an answer. */
+static bool take_odd(session *s, int kind) {
+    for (odd *o = odds; o < odds + ODDS; o++) {
+        if (o->times == 0 || (int)o->kind != kind || o->after-- > 0) {
+            continue;
+        }
+        reply *out = &s->own.replies[0];
+        o->times--;
+        if (o->error == DEADLOCK || o->error == CHANGED) {
+            tx_drop(s);
+            s->own.begun = false;
+        }
+        *out = (reply){.given = !o->silent,
+                       .error = o->error,
+                       .affected = o->affected,
+                       .insert_id = o->insert_id,
+                       .columns = o->columns};
+        for (unsigned line = 0; line < LINES; line++) {
+            for (unsigned i = 0; i < o->columns; i++) {
+                if (o->cells[line][i] != NULL) {
+                    put_cell(out, line, i, o->cells[line][i]);
+                }
+            }
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ---- calls of libmariadb --------------------------------------------------------------------- */
 
 int STDCALL mysql_send_query_start(int *ret, MYSQL *db, const char *text, unsigned long length) {
     session *s = session_of(db);
     bool witnessed;
     (void)length;
-    const statement_sent sent = read_statement(text, &witnessed);
+    const statement_sent now = read_statement(text, &witnessed);
     scripted_disturb();
-    if (sent.which == RELOADED && before_reload != NULL) {
+    sent[now.which]++;
+    last[now.which] = now;
+    snprintf(last_text[now.which], sizeof last_text[0], "%s", text);
+    if (now.which == RELOADED && before_reload != NULL) {
         void (*call)(void) = before_reload;
         before_reload = NULL;
         call();
     }
     memset(s->own.replies, 0, sizeof s->own.replies);
     s->own.at = 0;
-    *ret = s->closed;
+    s->own.unsent = s->closed;
+    *ret = awaits != 0 || s->closed;
     if (s->closed) {
-        return 0;
+        return awaits;
     }
+    const bool is_odd = take_odd(s, now.which);
     const enum fate fate = draw_fate(s);
-    switch (fate) {
+    switch (is_odd ? FATES : fate) {
+    case FATES:
+        break;
     case FATE_LOST:
         break;
     case FATE_LATER:
-        s->late = sent;
+        s->late = now;
         break;
     case FATE_UNDONE:
         tx_drop(s);
@@ -535,7 +680,7 @@ int STDCALL mysql_send_query_start(int *ret, MYSQL *db, const char *text, unsign
         fail_with(s, 2013);
         break;
     default:
-        carry_out_soon(s, &sent);
+        carry_out_soon(s, &now);
     }
     if (witnessed) {
         tell_witness(s);
@@ -547,13 +692,13 @@ int STDCALL mysql_send_query_start(int *ret, MYSQL *db, const char *text, unsign
         fail_with(s, 1180); /* an error during the commit, perhaps after it */
     }
     s->own.db.server_status =
-        SERVER_STATUS_AUTOCOMMIT | (in_transaction(s) ? SERVER_STATUS_IN_TRANS : 0);
+        odd_status ^ (SERVER_STATUS_AUTOCOMMIT | (in_transaction(s) ? SERVER_STATUS_IN_TRANS : 0U));
     scripted_disturb();
-    return 0;
+    return awaits;
 }
 
 int STDCALL mysql_send_query_cont(int *ret, MYSQL *db, int status) {
-    (void)ret, (void)db, (void)status;
+    *ret = status == MYSQL_WAIT_TIMEOUT || session_of(db)->own.unsent;
     return 0;
 }
 
@@ -562,36 +707,37 @@ static reply *reply_of(MYSQL *db) {
     return &s->own.replies[s->own.at];
 }
 
-int STDCALL mysql_read_query_result_start(my_bool *ret, MYSQL *db) {
-    *ret = !reply_of(db)->given || reply_of(db)->error != 0;
+int STDCALL mysql_read_query_result_cont(my_bool *ret, MYSQL *db, int status) {
+    *ret = status == MYSQL_WAIT_TIMEOUT || !reply_of(db)->given || reply_of(db)->error != 0;
     return 0;
 }
 
-int STDCALL mysql_read_query_result_cont(my_bool *ret, MYSQL *db, int status) {
-    (void)ret, (void)db, (void)status;
+int STDCALL mysql_read_query_result_start(my_bool *ret, MYSQL *db) {
+    mysql_read_query_result_cont(ret, db, 0);
+    *ret |= awaits != 0;
+    return awaits;
+}
+
+int STDCALL mysql_store_result_cont(MYSQL_RES **ret, MYSQL *db, int status) {
+    const bool there = status != MYSQL_WAIT_TIMEOUT && reply_of(db)->columns > 0;
+    *ret = there ? (MYSQL_RES *)(void *)reply_of(db) : NULL;
     return 0;
 }
 
 int STDCALL mysql_store_result_start(MYSQL_RES **ret, MYSQL *db) {
-    *ret = reply_of(db)->columns > 0 ? (MYSQL_RES *)(void *)reply_of(db) : NULL;
-    return 0;
+    return mysql_store_result_cont(ret, db, awaits != 0 ? MYSQL_WAIT_TIMEOUT : 0), awaits;
 }
 
-int STDCALL mysql_store_result_cont(MYSQL_RES **ret, MYSQL *db, int status) {
-    (void)ret, (void)db, (void)status;
+int STDCALL mysql_next_result_cont(int *ret, MYSQL *db, int status) {
+    *ret = status == MYSQL_WAIT_TIMEOUT || !reply_of(db)->given;
     return 0;
 }
 
 int STDCALL mysql_next_result_start(int *ret, MYSQL *db) {
-    session *s = session_of(db);
-    s->own.at = 1;
-    *ret = !s->own.replies[1].given;
-    return 0;
-}
-
-int STDCALL mysql_next_result_cont(int *ret, MYSQL *db, int status) {
-    (void)ret, (void)db, (void)status;
-    return 0;
+    session_of(db)->own.at = 1;
+    mysql_next_result_cont(ret, db, 0);
+    *ret |= awaits != 0;
+    return awaits;
 }
 
 unsigned int STDCALL mysql_num_fields(MYSQL_RES *rows) {
@@ -638,55 +784,106 @@ const char *STDCALL mysql_error(MYSQL *db) {
 
 MYSQL *STDCALL mysql_init(MYSQL *db) {
     (void)db;
+    if (no_memory) {
+        return NULL;
+    }
     session *s = session_new();
     s->closed = faults && ONE_IN(30);
     return &s->own.db;
 }
 
 int STDCALL mysql_options(MYSQL *db, enum mysql_option option, const void *value) {
-    (void)db, (void)option, (void)value;
+    static const struct {
+        enum mysql_option option;
+        const char *name, *form; /* t: a text; u: a number; b: a truth; of its value */
+    } options[] = {
+        {MYSQL_OPT_NONBLOCK, "nonblock", ""},
+        {MYSQL_OPT_CONNECT_TIMEOUT, "seconds", "u"},
+        {MYSQL_SET_CHARSET_NAME, "charset", "t"},
+        {MYSQL_READ_DEFAULT_FILE, "file", "t"},
+        {MYSQL_OPT_SSL_ENFORCE, "tls", "b"},
+        {MYSQL_OPT_SSL_VERIFY_SERVER_CERT, "verify", "b"},
+        {MYSQL_OPT_SSL_CA, "ca", "t"},
+        {MYSQL_OPT_SSL_CERT, "cert", "t"},
+        {MYSQL_OPT_SSL_KEY, "key", "t"},
+        {MYSQL_OPT_SSL_CRL, "crl", "t"},
+        {MYSQL_OPT_RECONNECT, "reconnect", "b"},
+    };
+    (void)db;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char digits[MODULE_NUMBER_SIZE];
+        if (options[i].option == option) {
+            note_connection(options[i].name, *options[i].form == 't' ? value
+                                             : *options[i].form == 'u'
+                                                 ? module_digits(digits, *(const unsigned *)value)
+                                             : *options[i].form == 'b'
+                                                 ? module_digits(digits, *(const my_bool *)value)
+                                                 : NULL);
+            return 0;
+        }
+    }
+    fail_msg("option %d", option);
+    return 0;
+}
+
+int STDCALL mysql_real_connect_cont(MYSQL **ret, MYSQL *db, int status) {
+    const bool fails = status == MYSQL_WAIT_TIMEOUT || session_of(db)->closed;
+    *ret = fails || refusal_of_login != 0 ? NULL : db;
+    fail_with(session_of(db), refusal_of_login);
     return 0;
 }
 
 int STDCALL mysql_real_connect_start(MYSQL **ret, MYSQL *db, const char *host, const char *user,
                                      const char *password, const char *name, unsigned int port,
                                      const char *path, unsigned long flags) {
-    (void)host, (void)user, (void)password, (void)name, (void)port, (void)path, (void)flags;
-    *ret = session_of(db)->closed ? NULL : db;
-    return 0;
+    char digits[MODULE_NUMBER_SIZE];
+    note_connection("host", host);
+    note_connection("user", user);
+    note_connection("password", password);
+    note_connection("database", name);
+    note_connection("port", module_digits(digits, port));
+    note_connection("socket", path);
+    assert_int_equal(flags, CLIENT_MULTI_STATEMENTS);
+    mysql_real_connect_cont(ret, db, 0);
+    *ret = awaits != 0 ? NULL : *ret;
+    return awaits;
 }
 
-int STDCALL mysql_real_connect_cont(MYSQL **ret, MYSQL *db, int status) {
-    (void)ret, (void)db, (void)status;
-    return 0;
+const char *STDCALL mysql_get_ssl_cipher(MYSQL *db) {
+    (void)db;
+    return has_tls ? "a cipher" : NULL;
 }
 
 my_socket STDCALL mysql_get_socket(MYSQL *db) {
     (void)db;
-    return -1;
+    return 7777; /* nobody has opened it */
 }
 
 void STDCALL mysql_close(MYSQL *db) {
     session_leave(session_of(db));
 }
 
-static void *driver_handle(void) {
+static void *handle_at(const char *url) {
     mysql_store *self = calloc(1, sizeof *self);
     assert_non_null(self);
-    assert_int_equal(
-        module_link_read(&self->link, "mysql://u:" LIE_PASSWORD "@localhost/d", NULL, NULL),
-        FIRN_OK);
+    assert_int_equal(module_link_read(&self->link, url, NULL, NULL), FIRN_OK);
     assert_int_equal(set_up(self, NULL), FIRN_OK);
     self->link.engine = &engine;
     self->link.socket = -1;
     return self;
 }
 
+static void *driver_handle(void) {
+    return handle_at("mysql://u:" LIE_PASSWORD "@localhost/d");
+}
+
+#include "scripted_mysql_steps.h"
+
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static int begin_program(void **state) {
+    usual();
     one_process = keeps_all = false;
-    witnesses = compares = true;
     return start_over(state);
 }
 
@@ -784,6 +981,19 @@ int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_those_of_the_row),
         cmocka_unit_test(records_are_at_a_url),
+        cmocka_unit_test(records_after_an_odd_answer),
+        cmocka_unit_test(records_and_their_seals),
+        cmocka_unit_test(records_of_a_loss_have_no_seal),
+        cmocka_unit_test(records_are_read_back_once),
+        cmocka_unit_test(records_are_checked_now_and_then),
+        cmocka_unit_test(records_of_a_cluster_begin_in_a_transaction),
+        cmocka_unit_test(records_are_settled),
+        cmocka_unit_test(records_are_listed_in_pages),
+        cmocka_unit_test(records_have_the_time_of_the_server),
+        cmocka_unit_test(records_are_behind_a_login),
+        cmocka_unit_test(records_are_on_the_host_of_a_file),
+        cmocka_unit_test(records_are_behind_a_server),
+        cmocka_unit_test(records_are_on_a_server),
         cmocka_unit_test_setup(records_of_each_step, begin_program),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),

@@ -259,6 +259,78 @@ static void a_reserve_tells_how_long_it_lasts(void **state) {
     ended(segment);
 }
 
+static int64_t rate_of(firn_segment *segment) {
+    int64_t left, lasts_ms;
+    firn_error error = {0};
+    if (firn_segment_reserve(segment, &left, &lasts_ms, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_in_range(left, 1, INT32_MAX);
+    return left * 3600000 / lasts_ms; /* exact if it divides both */
+}
+
+static int64_t take_block(firn_segment *segment, int64_t count) {
+    int64_t first = -1;
+    firn_error error = {0};
+    if (firn_segment_block(segment, count, &first, &error) != FIRN_OK) {
+        fail_msg("no block: %s", error.text);
+    }
+    return first;
+}
+
+static void note_rate(firn_segment *segment, const char *note) {
+    firn__stock *stock = firn__segment_stock(segment);
+    firn_records seen;
+    assert_int_equal(firn__machine_begin(&stock->file, &seen, "rate", NULL), FIRN_OK);
+    assert_int_equal(firn__machine_end(&stock->file, firn__machine_write(&stock->file, &seen,
+                                                                         seen.mark, note, NULL)),
+                     FIRN_OK);
+}
+
+/* In integers an hour. */
+static void a_rate_rises_at_once_and_falls_slowly(void **state) {
+    (void)state;
+    firn_segment *segment = integers_of(file, "step=100000 adapt=0");
+    take_block(segment, 1); /* the first look at it */
+    assert_int_equal(rate_of(segment), 1);
+    take_block(segment, 5999);
+    pass(&world.clock, MINUTE - SECOND);
+    assert_int_equal(rate_of(segment), 1);
+    pass(&world.clock, SECOND);
+    assert_int_equal(rate_of(segment), 360000);
+    pass(&world.clock, MINUTE - SECOND);
+    assert_int_equal(rate_of(segment), 360000);
+    pass(&world.clock, SECOND); /* a fifteenth of the difference */
+    assert_int_equal(rate_of(segment), 336000);
+    take_block(segment, 2800);
+    pass(&world.clock, MINUTE);
+    assert_in_range(rate_of(segment), 324790, 324810); /* 168000 were used */
+    take_block(segment, 12000);
+    pass(&world.clock, 2 * MINUTE);
+    assert_in_range(rate_of(segment), 359980, 360020);
+    pass(&world.clock, 16 * MINUTE); /* forgotten */
+    assert_int_equal(rate_of(segment), 1);
+    /* Of a boot, and of a note without sense. */
+    take_block(segment, 6000);
+    pass(&world.clock, MINUTE);
+    assert_in_range(rate_of(segment), 359980, 360020);
+    take_block(segment, 6000);
+    atomic_store(&world.clock.steady_ns, 5 * SECOND);
+    assert_in_range(rate_of(segment), 359980, 360020);
+    pass(&world.clock, 30 * SECOND);
+    assert_in_range(rate_of(segment), 359980, 360020);
+    note_rate(segment, "no sense");
+    (void)rate_of(segment);
+    note_rate(segment, "0 0 ffffffffffffffff");
+    pass(&world.clock, MINUTE);
+    (void)rate_of(segment);
+    note_rate(segment, "0 ffffffffffff ffffffffffffffff");
+    int64_t left, lasts_ms;
+    assert_int_equal(firn_segment_reserve(segment, &left, &lasts_ms, NULL), FIRN_OK);
+    assert_int_equal(lasts_ms, left * 3600000 / INT64_C(1000000000000));
+    ended(segment);
+}
+
 /* Nobody used any yet, and the file is one whose integers the store must judge first. */
 static void what_may_not_be_used_lasts_for_no_time(void **state) {
     int64_t left = -1, lasts_ms = -1;
@@ -594,6 +666,220 @@ static void a_file_that_cannot_be_looked_at_costs_no_blocks(void **state) {
     ended(segment);
 }
 
+/* ---- a file that fails ----------------------------------------------------------------------- */
+
+static const firn_driver *whole_driver;
+static firn_driver frail_driver;
+static int fails_in;           /* calls of the file until one fails; 0: none does */
+static bool fails_late;        /* the change is made, and nobody knows that */
+static bool file_lost;         /* until something is written */
+static void (*at_begin)(void); /* of a transaction */
+
+static bool fails(void) {
+    return fails_in > 0 && --fails_in == 0;
+}
+
+static int frail_begin(void *self, const firn_records *names, firn_verb verb, firn_error *error) {
+    if (at_begin != NULL) {
+        at_begin();
+    }
+    return fails() ? refuse_away(error) : whole_driver->begin(self, names, verb, error);
+}
+
+static int frail_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    return fails() ? refuse_away(error) : whole_driver->read(self, seen, surely, error);
+}
+
+static bool frail_lost(void *self, const firn_records *seen) {
+    return file_lost || whole_driver->lost(self, seen);
+}
+
+static int frail_write(void *self, const firn_records *seen, firn_records *next, int which,
+                       firn_verb verb, firn_error *error) {
+    file_lost = false;
+    return fails() ? refuse_away(error) : whole_driver->write(self, seen, next, which, verb, error);
+}
+
+static int frail_end(void *self, int code) {
+    const bool failing = code == FIRN_OK && fails();
+    const int done = whole_driver->end(self, failing && !fails_late ? FIRN_ESTORE : code);
+    return !failing ? done : fails_late ? FIRN_EUNKNOWN : FIRN_ESTORE;
+}
+
+/* Of a process that has opened its file. */
+static firn__stock *frail(firn_segment *segment) {
+    firn__stock *stock = firn__segment_stock(segment);
+    whole_driver = stock->file.driver;
+    frail_driver = *whole_driver;
+    frail_driver.begin = frail_begin;
+    frail_driver.read = frail_read;
+    frail_driver.lost = frail_lost;
+    frail_driver.write = frail_write;
+    frail_driver.end = frail_end;
+    stock->file.driver = &frail_driver;
+    fails_in = 0;
+    fails_late = file_lost = false;
+    at_begin = NULL;
+    return stock;
+}
+
+static int keep_block_of(firn_segment *segment, int64_t count) {
+    int64_t first;
+    const int code = firn_segment_block(segment, count, &first, NULL);
+    for (int64_t i = 0; code == FIRN_OK && i < count; i++) {
+        keep_id((uint64_t)(first + i));
+    }
+    return code;
+}
+
+static int take_some(firn_segment *segment) {
+    return keep_block_of(segment, 20);
+}
+
+static int take_many(firn_segment *segment) {
+    return keep_block_of(segment, in_hand(file).left + 1);
+}
+
+/* The last ten of them. */
+static int return_some(firn_segment *segment) {
+    const firn__stock_wish wish = {20, 20, 0, FIRN_SLOT_MAX};
+    int64_t first;
+    firn_mark mark;
+    firn__stock *stock = firn__segment_stock(segment);
+    int code = firn__stock_take(stock, &wish, &first, &mark, NULL);
+    for (int64_t i = 0; code == FIRN_OK && i < 10; i++) {
+        keep_id((uint64_t)(first + i));
+    }
+    return code == FIRN_OK ? firn__stock_return(stock, &mark, first + 10, NULL) : code;
+}
+
+static int show_them(firn_segment *segment) {
+    int64_t left = -1, lasts_ms = -1;
+    const int code = firn_segment_reserve(segment, &left, &lasts_ms, NULL);
+    assert_true(code == FIRN_OK ? left >= 0 && lasts_ms >= 0 : left == -1 && lasts_ms == -1);
+    return code;
+}
+
+static int show_next(firn_segment *segment) {
+    int64_t next = -1;
+    const int code = firn_segment_peek(segment, &next, NULL);
+    assert_true(code == FIRN_OK ? next > 0 : next == -1);
+    return code;
+}
+
+static int give_all_back(firn_segment *segment) {
+    return firn_segment_give_back(segment, NULL);
+}
+
+/* Each call to the file fails once, and after it the next ones continue. */
+static void a_call_of_the_file_that_fails_repeats_nothing(void **state) {
+    static int (*const calls[])(firn_segment *) = {take_some, take_many, return_some,
+                                                   show_them, show_next, give_all_back};
+    (void)state;
+    firn_segment *segment = integers_of(file, "max_reserve=400 step=20");
+    gets(segment);
+    frail(segment);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        for (int late = 0; late < 2; late++) {
+            int failed = 0, at = 0, code;
+            do {
+                pass(&world.clock, MINUTE);
+                fails_late = late == 1;
+                fails_in = ++at;
+                code = calls[i](segment);
+                failed += code != FIRN_OK;
+            } while (fails_in == 0);
+            assert_int_equal(code, FIRN_OK);
+            assert_in_range(failed, 1, at - 1);
+            fails_in = 0;
+        }
+    }
+    gets(segment);
+    nothing_twice();
+    ended(segment);
+}
+
+/* As after a power cut without a sync. The loss is written down by the next change, even of another
+ * record. */
+static void a_file_that_lost_records_drops_integers(void **state) {
+    (void)state;
+    firn_segment *segment = worked();
+    frail(segment);
+    away = true;
+    for (int by_rate = 0; by_rate < 2; by_rate++) {
+        assert_true(in_hand(file).left > 100);
+        pass(&world.clock, MINUTE);
+        file_lost = true;
+        if (by_rate == 1) {
+            int64_t left, lasts_ms;
+            assert_int_equal(firn_segment_reserve(segment, &left, &lasts_ms, NULL), FIRN_OK);
+            assert_int_equal(left, 0);
+            assert_false(file_lost);
+        }
+        drain(segment, 3000);
+        gets_none(segment, FIRN_ESTORE, "has too few integers left");
+        assert_false(file_lost);
+        assert_int_equal(in_hand(file).left, 0);
+        away = false;
+        pass(&world.clock, MINUTE);
+        gets(segment);
+        away = true;
+        assert_int_equal(take_some(segment), FIRN_OK);
+    }
+    nothing_twice();
+    away = false;
+    ended(segment);
+}
+
+static void a_file_that_cannot_be_opened_is_tried_again(void **state) {
+    char path[400];
+    (void)state;
+    snprintf(path, sizeof path, "%s/folder", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    firn_segment *segment = integers_of(path, "");
+    gets_none(segment, FIRN_ESTORE, "/folder");
+    assert_int_equal(rmdir(path), 0);
+    pass(&world.clock, MINUTE);
+    gets(segment);
+    forget_witness(segment);
+    ended(segment);
+}
+
+static void a_store_without_a_place_has_no_reserve(void **state) {
+    char keys[500];
+    firn_segment *segment;
+    (void)state;
+    snprintf(keys, sizeof keys, INTEGERS " reserve_path=%s", file);
+    assert_int_equal(
+        firn_segment_open(&segment, "orders", keys, world.log.real, &world.hands, NULL), FIRN_OK);
+    gets_none(segment, FIRN_ESTORE, "needs a store with a place");
+    ended(segment);
+}
+
+/* In memory it may be lost. */
+static void the_file_of_the_user_is_the_default(void **state) {
+    char path[400];
+    firn_segment *segment, *careful;
+    struct stat found;
+    (void)state;
+    assert_int_equal(setenv("XDG_STATE_HOME", folder, 1), 0);
+    assert_int_equal(
+        firn_segment_open(&segment, "orders", INTEGERS, world.store, &world.hands, NULL), FIRN_OK);
+    gets(segment);
+    snprintf(path, sizeof path, "%s/firn/reserve.db", folder);
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(
+        firn_segment_open(&careful, "orders", "reserve=1h", world.store, &world.hands, NULL),
+        FIRN_OK);
+    if (strncmp(folder, "/dev/shm", 8) == 0) {
+        gets_none(careful, FIRN_ESTORE, "unsafe=1");
+    }
+    unsetenv("XDG_STATE_HOME"); /* end_world removes the folder */
+    forget_witness(segment);
+    ended(careful);
+    ended(segment);
+}
+
 /* ---- the witness ----------------------------------------------------------------------------- */
 
 static char *witness_of(char path[64], firn_segment *segment) {
@@ -634,6 +920,40 @@ static void a_damaged_witness_costs_no_blocks(void **state) {
     assert_int_equal(store_mark().high, high);
     assert_int_equal(unlink(path), 0);
     gets(segment);
+    nothing_twice();
+    ended(segment);
+}
+
+/* Only a reserve that nobody vouches for: the store is asked, and the witness written again. */
+static void a_witness_without_sense_drops_integers(void **state) {
+    static const uint64_t large[2] = {UINT32_MAX, 0};
+    char path[64];
+    (void)state;
+    firn_segment *segment = worked();
+    for (int i = 0; i < 3; i++) {
+        const int64_t mark = store_mark().high;
+        const int out = open(witness_of(path, segment), O_RDWR | O_CLOEXEC);
+        assert_int_equal(ftruncate(out, i == 1 ? (off_t)sizeof large : 0), 0);
+        assert_int_equal(i == 1 ? pwrite(out, large, sizeof large, 0) : (ssize_t)sizeof large,
+                         sizeof large);
+        close(out);
+        if (i == 2) { /* this name is not free, nor a file */
+            assert_int_equal(unlink(path), 0);
+            assert_int_equal(mkdir(path, 0700), 0);
+        }
+        away = true;
+        int64_t first;
+        firn_error error = {0};
+        assert_int_equal(firn_segment_block(segment, 100, &first, &error), FIRN_ESTORE);
+        error_text(&error, FIRN_ESTORE, "may be in use elsewhere");
+        away = false;
+        if (i == 2) {
+            assert_int_equal(firn_segment_block(segment, 100, &first, NULL), FIRN_ESYSTEM);
+            assert_int_equal(rmdir(path), 0);
+        }
+        assert_int_equal(firn_segment_block(segment, 100, &first, NULL), FIRN_OK);
+        assert_true(first >= mark);
+    }
     nothing_twice();
     ended(segment);
 }
@@ -681,6 +1001,23 @@ static void a_witness_is_of_those_who_may_write_the_file(void **state) {
         assert_int_equal(chmod(file, 0644), 0);
         int64_t first;
         assert_int_equal(firn_segment_block(segment, 9000, &first, NULL), FIRN_ESYSTEM);
+        /* Another user writes the witness of root, and cannot give a new one to the group. */
+        char command[500];
+        snprintf(command, sizeof command, "chmod 0666 '%s'*", file);
+        assert_int_equal(system(command), 0);
+        assert_int_equal(chown(path, 0, 0), 0);
+        assert_int_equal(chmod(path, 0666), 0);
+        assert_int_equal(chmod(folder, 0777), 0);
+        assert_int_equal(seteuid(12347), 0);
+        assert_int_equal(take_some(segment), FIRN_OK);
+        assert_int_equal(seteuid(0), 0);
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(seteuid(12347), 0);
+        assert_int_equal(take_some(segment), FIRN_OK);
+        assert_int_equal(seteuid(0), 0);
+        assert_int_equal(stat(path, &found), 0);
+        assert_int_equal(found.st_mode & 0777, 0606);
+        assert_int_equal(found.st_uid, 12347);
     }
     nothing_twice();
     ended(segment);
@@ -834,6 +1171,24 @@ static void a_file_from_before_a_give_back_issues_nothing(void **state) {
     ended(segment);
 }
 
+/* The copy is of a process that had taken more, returned it, and gave the rest back to the store. */
+static void an_older_file_sees_no_loss_in_a_give_back(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = worked();
+    copy_file(copy, "older.db");
+    ended(segment);
+    segment = integers();
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    kill_integers(segment);
+    put_back(copy);
+    segment = integers();
+    gets(segment);
+    drain(segment, 3000);
+    nothing_twice();
+    ended(segment);
+}
+
 /* An older copy from before several drops is used again after one of its blocks is lost. */
 static void a_file_from_before_drops_is_soon_used_again(void **state) {
     char copy[400];
@@ -887,6 +1242,290 @@ static void an_idle_process_sees_no_loss_in_a_give_back(void **state) {
     nothing_twice();
     ended(other);
     ended(segment);
+}
+
+/* `count` integers are reserved with a key of its namespace, from `earliest` on. */
+static int64_t reserve_as(const char *key, int64_t earliest, int64_t count) {
+    const firn_request request = {.ns = "integer orders",
+                                  .layout = "integer",
+                                  .key = key,
+                                  .count = count,
+                                  .earliest = earliest,
+                                  .latest = FIRN_SLOT_MAX - count,
+                                  .grant = (uint64_t)earliest + 77,
+                                  .note = ""};
+    int64_t first = -1;
+    firn_mark held;
+    firn_error error = {0};
+    if (firn_store_reserve(world.log.real, &request, &first, &held, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    return first;
+}
+
+static void a_mark_of_another_key_is_no_loss(void **state) {
+    (void)state;
+    firn_segment *segment = worked();
+    (void)reserve_as("2", 0, 5);
+    const int64_t end = in_hand(file).end;
+    pass(&world.clock, MINUTE);
+    assert_int_equal(take_some(segment), FIRN_OK);
+    assert_int_equal(in_hand(file).end, end);
+    nothing_twice();
+    ended(segment);
+}
+
+static firn_segment *meanwhile; /* of another process */
+
+static void close_nothing(void *self) {
+    (void)self;
+}
+
+/* A process that has its own handle, with these methods. */
+static firn_segment *integers_with(const firn_store_ops *methods, firn_store **store) {
+    firn_store *usual = world.store;
+    static firn_store_ops ops;
+    ops = *methods;
+    ops.close = close_nothing;
+    assert_int_equal(firn_store_wrap(store, &ops, &world.log, NULL), FIRN_OK);
+    world.store = *store;
+    firn_segment *segment = integers();
+    world.store = usual;
+    return segment;
+}
+
+static void gives_back_meanwhile(void) {
+    assert_int_equal(firn_segment_give_back(meanwhile, NULL), FIRN_OK);
+}
+
+/* Between the record and the mark in the store. */
+static void a_give_back_during_a_look_is_no_loss(void **state) {
+    (void)state;
+    firn_store *theirs = NULL;
+    firn_segment *segment = worked();
+    meanwhile = integers_with(&shared_ops, &theirs);
+    gets(meanwhile);
+    pass(&world.clock, MINUTE);
+    at_list = gives_back_meanwhile;
+    firn_error error = {0};
+    assert_int_equal(firn__stock_look(firn__segment_stock(segment), &error), FIRN_OK);
+    assert_null(at_list);
+    assert_int_equal(told, 1);
+    assert_int_equal(take_some(segment), FIRN_OK);
+    nothing_twice();
+    ended(meanwhile);
+    ended(segment);
+    firn_store_close(theirs);
+}
+
+/* The store lost what this machine has in hand after it was looked at. */
+static void loses_from(int64_t high) {
+    const firn_mark now = store_mark();
+    assert_int_equal(firn_store_give_back(world.log.real, "integer orders", "1", &now, high, NULL),
+                     FIRN_OK);
+}
+
+static void loses_meanwhile(void) {
+    loses_from(in_hand(file).end - 15);
+}
+
+static void a_loss_during_a_refill_drops_the_reserve(void **state) {
+    (void)state;
+    firn_segment *segment = worked();
+    const int64_t end = in_hand(file).end;
+    at_reserve = loses_meanwhile;
+    int64_t first;
+    firn_error error = {0};
+    assert_int_equal(firn_segment_block(segment, 20000, &first, &error), FIRN_EBACK);
+    error_text(&error, FIRN_EBACK, "which this machine had");
+    assert_null(at_reserve);
+    assert_int_equal(in_hand(file).left, 0);
+    assert_int_equal(take_some(segment), FIRN_OK);
+    assert_true(in_hand(file).next >= end);
+    nothing_twice();
+    ended(segment);
+}
+
+static void forgets_meanwhile(void) {
+    forget_witness(meanwhile);
+}
+
+/* As if the record were an older copy. */
+static void ages_meanwhile(void) {
+    static uint64_t later[2] = {0, 0};
+    char path[64];
+    const int out = open(witness_of(path, meanwhile), O_WRONLY | O_CLOEXEC);
+    later[0] += 100; /* its epoch */
+    assert_int_equal(pwrite(out, later, sizeof later, 0), sizeof later);
+    close(out);
+}
+
+static void ages_and_loses_meanwhile(void) {
+    ages_meanwhile();
+    loses_from(in_hand(file).next - 15);
+}
+
+/* It proves no loss either. */
+static void a_file_in_doubt_after_a_request_keeps_only_the_block(void **state) {
+    static void (*const hooks[])(void) = {forgets_meanwhile, ages_meanwhile,
+                                          ages_and_loses_meanwhile};
+    const firn__stock_wish wish = {1, 1, 0, FIRN_SLOT_MAX};
+    (void)state;
+    firn_segment *segment = worked();
+    meanwhile = segment;
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
+        const int64_t end = store_mark().high, next = in_hand(file).next;
+        told = 0;
+        at_reserve = hooks[i];
+        assert_int_equal(firn__stock_refill(firn__segment_stock(segment), &wish, NULL), FIRN_OK);
+        assert_int_equal(told, i == 2);
+        if (i < 2) {
+            assert_int_equal(in_hand(file).next, end);
+            assert_int_equal(in_hand(file).end, store_mark().high);
+        }
+        assert_int_equal(take_some(segment), FIRN_OK);
+        assert_true((int64_t)ids[issued - 20] >= (i < 2 ? end : next));
+    }
+    nothing_twice();
+    ended(segment);
+}
+
+/* The witness is gone each time: no block is ever sure. */
+static void a_call_ends_although_others_use_up_all(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    meanwhile = segment;
+    frail(segment);
+    at_begin = forgets_meanwhile;
+    int64_t first;
+    firn_error error = {0};
+    assert_int_equal(firn_segment_block(segment, 100, &first, &error), FIRN_ESTORE);
+    error_text(&error, FIRN_ESTORE, "other processes use up");
+    assert_int_equal(error.cure, FIRN_CURE_TRY_AGAIN);
+    at_begin = NULL;
+    gets(segment);
+    nothing_twice();
+    ended(segment);
+}
+
+/* A call of a store that hangs takes a second. Of the system's clock only: a test's clock does not
+ * say when the pause is over. */
+static void a_store_without_an_answer_is_a_pause(void **state) {
+    const firn__stock_wish wish = {1, 1, 0, FIRN_SLOT_MAX};
+    firn_error error = {0};
+    int64_t first;
+    (void)state;
+    firn_segment *segment = worked();
+    firn__stock *stock = firn__segment_stock(segment);
+    const char *shared = firn__store_url(world.store);
+    const firn_clock *usual = stock->clock;
+    away = true;
+    assert_int_equal(firn__stock_look(stock, NULL), FIRN_ESTORE);
+    assert_false(firn__store_is_paused(shared));
+    stock->clock = &firn__clock_system;
+    assert_int_equal(firn__stock_look(stock, NULL), FIRN_ESTORE);
+    assert_true(firn__store_is_paused(shared));
+    away = false;
+    const int lists = world.log.lists;
+    stock->look_ms = stock->tend_ms = 0;
+    assert_int_equal(take_some(segment), FIRN_OK);
+    forget_witness(segment);
+    assert_int_equal(firn_segment_block(segment, 20, &first, &error), FIRN_ESTORE);
+    error_text(&error, FIRN_ESTORE, "it did not answer");
+    assert_int_equal(world.log.lists, lists);
+    firn__store_pause(shared, true);
+    assert_int_equal(take_some(segment), FIRN_OK);
+    unheard = true;
+    assert_int_equal(firn__stock_refill(stock, &wish, NULL), FIRN_EUNKNOWN);
+    assert_true(firn__store_is_paused(shared));
+    unheard = false;
+    assert_int_equal(firn__stock_refill(stock, &wish, NULL), FIRN_OK);
+    assert_false(firn__store_is_paused(shared));
+    stock->clock = usual;
+    ended(segment);
+}
+
+/* What the store says is repeated: all of it if another try helps, else what is wrong and its cure. */
+static void a_store_that_is_away_says_why(void **state) {
+    static const struct {
+        uint16_t cure;
+        const char *text;
+    } cures[] = {
+        {FIRN_CURE_NONE, "integer orders has too few integers left in the reserve of this machine, "
+                         "and the store is away: start it: start the store"},
+        {FIRN_CURE_CHECK_STORE, "integer orders has too few integers left in the reserve of this "
+                                "machine, and the store is away: start it"},
+        {FIRN_CURE_TRY_AGAIN, "the store is away: start it"}};
+    (void)state;
+    away = true;
+    firn_segment *segment = integers();
+    for (size_t i = 0; i < sizeof cures / sizeof *cures; i++) {
+        int64_t first;
+        firn_error error = {0};
+        away_cure = cures[i].cure;
+        assert_int_equal(firn_segment_block(segment, 1, &first, &error), FIRN_ESTORE);
+        assert_string_equal(error.text, cures[i].text);
+        assert_true(i == 0 || error.cure == cures[i].cure);
+    }
+    ended(segment);
+}
+
+static void goes_away(void) {
+    away = true;
+}
+
+static void a_store_that_goes_away_after_a_look_grants_nothing(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    at_list = goes_away;
+    gets_none(segment, FIRN_ESTORE, "and the store is away");
+    away = false;
+    pass(&world.clock, SECOND);
+    assert_int_equal(gets(segment), 1);
+    ended(segment);
+}
+
+static firn_store *declared;
+static firn_segment *advancing;
+
+/* A process sees a loss, and somebody advances, between a look at the store and the next one. */
+static void declares_meanwhile(void) {
+    int64_t next;
+    if (declared != NULL) {
+        assert_int_equal(firn__machine_declare(declared, NULL), FIRN_OK);
+        assert_int_equal(firn_segment_advance(advancing, 1000000, &next, NULL), FIRN_OK);
+        declared = NULL;
+    }
+}
+
+static int frail_begin_rate(void *self, const firn_records *names, firn_verb verb,
+                            firn_error *error) {
+    if (strcmp(names->key, "rate") == 0) {
+        declares_meanwhile();
+    }
+    return whole_driver->begin(self, names, verb, error);
+}
+
+static void a_loss_before_a_refill_drops_the_reserve(void **state) {
+    firn_store *shared;
+    (void)state;
+    firn_segment *segment = on_a_real_store(&shared);
+    assert_int_equal(firn_segment_open(&advancing, "orders", "", shared, &world.hands, NULL),
+                     FIRN_OK);
+    frail(segment);
+    frail_driver.begin = frail_begin_rate;
+    const firn__stock_wish wish = {1, 1, 0, FIRN_SLOT_MAX};
+    declared = shared;
+    assert_int_equal(firn__stock_refill(firn__segment_stock(segment), &wish, NULL), FIRN_OK);
+    assert_null(declared);
+    assert_true(in_hand(file).next >= 1000000);
+    assert_int_equal(in_hand(file).blocks, 1);
+    nothing_twice();
+    forget_witness(segment);
+    ended(advancing);
+    ended(segment);
+    firn_store_close(shared);
 }
 
 static void a_declared_loss_drops_the_reserve(void **state) {
@@ -956,12 +1595,7 @@ static void a_block_whose_reply_is_lost_is_a_gap(void **state) {
     ended(segment);
 }
 
-static firn_segment *meanwhile;
 static bool overtakes;
-
-static void close_nothing(void *self) {
-    (void)self;
-}
 
 static int reserve_and_be_overtaken(void *self, const firn_request *request, int64_t *first,
                                     firn_mark *held, firn_error *error) {
@@ -976,15 +1610,11 @@ static int reserve_and_be_overtaken(void *self, const firn_request *request, int
 /* Another process fetches, and uses up, a later block before this one has written down its own. */
 static void who_is_overtaken_raises_no_alarm(void **state) {
     (void)state;
-    firn_store *own = world.store, *slow = NULL; /* each process has a handle */
+    firn_store *slow = NULL;
     firn_store_ops ops = shared_ops;
-    ops.close = close_nothing;
     ops.reserve = reserve_and_be_overtaken;
-    assert_int_equal(firn_store_wrap(&slow, &ops, &world.log, NULL), FIRN_OK);
     meanwhile = integers();
-    world.store = slow;
-    firn_segment *segment = integers();
-    world.store = own;
+    firn_segment *segment = integers_with(&ops, &slow);
     gets(segment);
     drain(segment, 1900);
     overtakes = true;
@@ -1003,6 +1633,221 @@ static void who_is_overtaken_raises_no_alarm(void **state) {
     ended(meanwhile);
     ended(segment);
     firn_store_close(slow);
+}
+
+#define ROWS  INT64_C(100000) /* between the integers of two rows */
+#define COUNT 2000 /* integers of the block that is fetched; the store grants both requests, */
+#define END   (-1) /* and this is the end of the last one */
+
+/* What another process leaves in the record while a block is fetched, the block, and the record
+ * after it. */
+typedef struct placed {
+    firn__stock_record record; /* high is its mark */
+    int64_t at;                /* the block begins here, */
+    bool again;                /* and was asked for twice */
+    int64_t earliest, least;   /* of the wish */
+    firn__stock_record after;  /* empty: there is no place for the block */
+} placed;
+
+#define HAS(high, ceiling, first, end, twice)                                                      \
+    { twice, {high, 0}, ceiling, first, end, 0, 0, 0, 0, 0 }
+
+static const placed places[] = {
+    /* it is used up: the block is the present one */
+    {HAS(50, 50, 0, 0, true), 60, false, 0, 1, HAS(60, END, 0, 0, false)},
+    {HAS(50, 50, 0, 0, false), 50, true, 0, 1, HAS(50, END, 0, 0, true)},
+    /* the block continues the present one: both were sent once, or neither is given back */
+    {HAS(10, 50, 0, 0, false), 50, false, 0, 1, HAS(10, END, 0, 0, false)},
+    {HAS(10, 50, 0, 0, true), 50, false, 0, 1, HAS(10, END, 0, 0, true)},
+    {HAS(10, 50, 0, 0, false), 50, true, 0, 1, HAS(10, END, 0, 0, true)},
+    /* it is the next one */
+    {HAS(10, 50, 0, 0, true), 60, false, 0, 1, HAS(10, 50, 60, END, false)},
+    {HAS(10, 50, 0, 0, false), 60, true, 0, 1, HAS(10, 50, 60, END, true)},
+    /* it continues the next one */
+    {HAS(10, 50, 60, 80, false), 80, false, 0, 1, HAS(10, 50, 60, END, false)},
+    {HAS(10, 50, 60, 80, false), 80, true, 0, 1, HAS(10, 50, 60, END, true)},
+    /* there is a next one: only if both are too short for the wish, the present one is left */
+    {HAS(10, 50, 60, 80, false), 90, false, 0, 1, {0}},
+    {HAS(10, 50, 60, 80, false), 90, true, 0, 1, {0}},
+    {HAS(48, 50, 60, 80, true), 90, false, 0, 30, HAS(60, 80, 90, END, false)},
+    {HAS(20, 50, 60, 62, false), 90, false, 0, 30, {0}},
+    {HAS(48, 50, 60, 90, false), 95, false, 0, 30, {0}},
+    {HAS(10, 50, 60, 80, false), 90, false, 70, 11, HAS(60, 80, 90, END, false)},
+    {HAS(10, 50, 60, 80, false), 90, false, 70, 10, {0}},
+    {HAS(10, 50, 60, 80, false), 90, false, 20, 30, {0}},
+    {HAS(10, 50, 60, 80, false), 90, false, 20, 31, HAS(60, 80, 90, END, false)},
+    /* it is below */
+    {HAS(100, 100, 0, 0, false), 95, false, 0, 1, {0}},
+    {HAS(100, 0, 0, 0, false), 95, false, 0, 1, {0}},
+    {HAS(10, 50, 0, 0, false), 40, false, 0, 1, {0}},
+    {HAS(10, 50, 60, 80, false), 70, false, 0, 1, {0}},
+};
+static const placed *place;
+static firn__stock *places_of;
+static int64_t row_at;
+
+static void set_record(const firn__stock_record *record, uint64_t grant) {
+    firn_records seen;
+    firn__stock_record now;
+    firn__stock_doubt doubt;
+    assert_int_equal(firn__stock_begin(places_of, &seen, &now, &doubt, NULL), FIRN_OK);
+    now.twice = record->twice;
+    now.mark.high = record->mark.high + row_at;
+    now.ceiling = grant != 0 ? record->ceiling + row_at : 0;
+    now.first = record->first + row_at;
+    now.end = record->end + row_at;
+    now.grant = grant;
+    assert_int_equal(firn__stock_commit(places_of, &seen, &now, NULL), FIRN_OK);
+}
+
+static void place_meanwhile(void) {
+    set_record(&place->record, 99);
+    (void)reserve_as("1", row_at + place->at - 1 - (place->again ? COUNT : 0), 1);
+}
+
+static void a_block_has_its_place(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    places_of = firn__segment_stock(segment);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        static const firn__stock_record nothing;
+        firn_records seen;
+        firn__stock_record now;
+        firn__stock_doubt doubt;
+        place = &places[i];
+        row_at = ROWS * (int64_t)(i + 1);
+        set_record(&nothing, 0);
+        const bool fits = place->after.mark.high != 0;
+        const firn__stock_record *after = fits ? &place->after : &place->record;
+        const int64_t earliest = place->earliest > 0 ? place->earliest + row_at : 0;
+        const firn__stock_wish wish = {0, place->least, earliest, FIRN_SLOT_MAX};
+        world.log.fate = FATE_LOST;
+        world.log.fated = place->again;
+        at_reserve = place_meanwhile;
+        told = 0;
+        assert_int_equal(firn__stock_refill(places_of, &wish, NULL), FIRN_OK);
+        assert_int_equal(told, !fits && !place->again);
+        const int64_t end = row_at + place->at + COUNT;
+        assert_int_equal(world.log.last.count, COUNT);
+        assert_int_equal(store_mark().high, told ? row_at + place->at : end);
+        assert_int_equal(firn__stock_begin(places_of, &seen, &now, &doubt, NULL), FIRN_OK);
+        assert_int_equal(firn__stock_end(places_of, FIRN_OK), FIRN_OK);
+        assert_int_equal(now.mark.high, row_at + after->mark.high);
+        assert_int_equal(now.ceiling, after->ceiling == END ? end : row_at + after->ceiling);
+        assert_int_equal(now.end, after->end == END ? end : row_at + after->end);
+        if (now.first < now.end) {
+            assert_int_equal(now.first, row_at + after->first);
+        }
+        assert_int_equal(now.twice, after->twice);
+        assert_int_equal(now.grant, fits ? world.log.last.grant : 99);
+    }
+    ended(segment);
+}
+
+/* A wish, what is taken, and the record after it. */
+typedef struct taken {
+    firn__stock_record record;
+    firn__stock_wish wish;
+    int64_t first; /* 0: the store is asked, and the record stays */
+    firn__stock_record after;
+} taken;
+
+static const taken takes[] = {
+    {HAS(10, 50, 0, 0, 0), {20, 1, 0, 90}, 10, HAS(30, 50, 0, 0, 0)},
+    {HAS(10, 50, 0, 0, 0), {99, 40, 0, 90}, 10, HAS(50, 50, 0, 0, 0)},
+    {HAS(10, 50, 0, 0, 0), {99, 41, 0, 90}, 0, HAS(10, 50, 0, 0, 0)},
+    {HAS(10, 50, 60, 80, 0), {20, 20, 0, 90}, 10, HAS(30, 50, 60, 80, 0)},
+    {HAS(40, 50, 60, 80, 0), {15, 11, 0, 90}, 60, HAS(75, 80, 0, 0, 0)},
+    {HAS(40, 50, 60, 80, 0), {99, 20, 0, 90}, 60, HAS(80, 80, 0, 0, 0)},
+    {HAS(40, 50, 60, 80, 0), {99, 21, 0, 90}, 0, HAS(40, 50, 60, 80, 0)},
+    {HAS(10, 50, 60, 80, 0), {20, 1, 25, 90}, 25, HAS(45, 50, 60, 80, 0)},
+    {HAS(10, 50, 60, 80, 0), {20, 6, 45, 90}, 60, HAS(80, 80, 0, 0, 0)},
+    {HAS(10, 50, 60, 80, 0), {20, 1, 70, 90}, 70, HAS(80, 80, 0, 0, 0)},
+    {HAS(10, 50, 0, 0, 0), {99, 1, 0, 30}, 10, HAS(30, 50, 0, 0, 0)},
+    {HAS(10, 50, 60, 80, 0), {99, 41, 0, 70}, 0, HAS(10, 50, 60, 80, 0)},
+    {HAS(10, 50, 60, 80, 0), {99, 6, 45, 70}, 60, HAS(70, 80, 0, 0, 0)},
+};
+
+static firn__stock_record record_now(void) {
+    firn_records seen;
+    firn__stock_record now;
+    firn__stock_doubt doubt;
+    assert_int_equal(firn__stock_begin(places_of, &seen, &now, &doubt, NULL), FIRN_OK);
+    assert_int_equal(firn__stock_end(places_of, FIRN_OK), FIRN_OK);
+    return now;
+}
+
+static void a_wish_takes_what_fits(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    places_of = firn__segment_stock(segment);
+    places_of->look_ms = places_of->tend_ms = INT64_MAX;
+    away = true;
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
+        const taken *row = &takes[i];
+        int64_t first = 0, next = 0;
+        firn_mark mark = {0};
+        row_at = ROWS * (int64_t)(i + 1);
+        firn__stock_wish wish = row->wish;
+        wish.earliest += wish.earliest > 0 ? row_at : 0;
+        wish.stop += row_at;
+        set_record(&row->record, 99);
+        const firn__stock_record before = record_now();
+        assert_int_equal(firn__stock_take(places_of, &wish, &first, &mark, NULL),
+                         row->first == 0 ? FIRN_ESTORE : FIRN_OK);
+        const firn__stock_record now = record_now();
+        assert_int_equal(now.mark.high, row_at + row->after.mark.high);
+        assert_int_equal(now.ceiling, row_at + row->after.ceiling);
+        assert_int_equal(firn__stock_left(&now), firn__stock_left(&row->after));
+        if (row->first == 0) {
+            continue;
+        }
+        const int64_t count = now.mark.high - first;
+        assert_int_equal(first, row_at + row->first);
+        assert_int_equal(mark.high, now.mark.high);
+        assert_int_equal(mark.grant, now.mark.grant);
+        assert_int_equal(now.taken - before.taken, count);
+        assert_int_equal(firn__stock_peek(places_of, &next, NULL), FIRN_OK);
+        assert_int_equal(next, now.mark.high < now.ceiling ? now.mark.high
+                               : now.first < now.end       ? now.first
+                                                           : 0);
+        /* Only the one who took last gives back. */
+        const firn_mark others[] = {{mark.high, mark.grant + 1}, {mark.high - 1, mark.grant}};
+        assert_int_equal(firn__stock_return(places_of, &others[0], first, NULL), FIRN_EBUSY);
+        assert_int_equal(firn__stock_return(places_of, &others[1], first, NULL), FIRN_EBUSY);
+        assert_int_equal(firn__stock_return(places_of, &mark, first + 1, NULL), FIRN_OK);
+        assert_int_equal(firn__stock_return(places_of, &mark, first, NULL), FIRN_EBUSY);
+        assert_int_equal(record_now().mark.high, first + 1);
+        assert_int_equal(record_now().taken - before.taken, 1);
+    }
+    /* The present block is used up, and there is a next one. */
+    row_at += ROWS;
+    set_record(&(firn__stock_record){.mark = {50, 0}, .ceiling = 50, .first = 60, .end = 80}, 99);
+    int64_t next = 0;
+    assert_int_equal(firn__stock_peek(places_of, &next, NULL), FIRN_OK);
+    assert_int_equal(next, row_at + 60);
+    ended(segment);
+}
+
+/* Another one comes after the present one: only that is the store's last. */
+static void what_is_given_back_is_the_next_block(void **state) {
+    const firn__stock_wish wish = {1, 1, 0, FIRN_SLOT_MAX};
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    (void)reserve_as("1", 0, 7);
+    const int64_t high = store_mark().high;
+    assert_int_equal(firn__stock_refill(firn__segment_stock(segment), &wish, NULL), FIRN_OK);
+    assert_int_equal(in_hand(file).blocks, 2);
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    assert_int_equal(told, 1);
+    assert_int_equal(store_mark().high, high);
+    assert_int_equal(in_hand(file).left, 0);
+    gets(segment);
+    nothing_twice();
+    ended(segment);
 }
 
 static void what_is_given_back_is_the_last_block(void **state) {
@@ -1232,6 +2077,7 @@ int main(int count, char **words) {
         TEST(a_serial_has_no_reserve),
         TEST(without_a_reserve_integers_end_with_their_block),
         TEST(a_reserve_tells_how_long_it_lasts),
+        TEST(a_rate_rises_at_once_and_falls_slowly),
         TEST(what_may_not_be_used_lasts_for_no_time),
         TEST(few_integers_make_a_small_reserve),
         TEST(the_reserve_has_a_maximum),
@@ -1250,8 +2096,14 @@ int main(int count, char **words) {
         TEST(a_copy_of_the_process_drops_integers),
         TEST(a_child_continues),
         TEST(a_file_that_cannot_be_looked_at_costs_no_blocks),
+        TEST(a_call_of_the_file_that_fails_repeats_nothing),
+        TEST(a_file_that_lost_records_drops_integers),
+        TEST(a_file_that_cannot_be_opened_is_tried_again),
+        TEST(a_store_without_a_place_has_no_reserve),
+        TEST(the_file_of_the_user_is_the_default),
         TEST(a_witness_that_is_no_file_delays_nobody),
         TEST(a_damaged_witness_costs_no_blocks),
+        TEST(a_witness_without_sense_drops_integers),
         TEST(a_witness_that_another_process_locks_delays_a_call_only),
         TEST(a_witness_is_of_those_who_may_write_the_file),
         TEST(a_mark_below_the_reserve_is_a_loss),
@@ -1259,14 +2111,27 @@ int main(int count, char **words) {
         TEST(an_empty_copy_sees_no_loss_in_a_give_back),
         TEST(a_give_back_of_another_process_is_no_loss),
         TEST(a_file_from_before_a_give_back_issues_nothing),
+        TEST(an_older_file_sees_no_loss_in_a_give_back),
         TEST(a_file_from_before_drops_is_soon_used_again),
         TEST(a_store_that_cannot_declare_it_repeats_nothing_here),
         TEST(an_idle_process_sees_no_loss_in_a_give_back),
+        TEST(a_mark_of_another_key_is_no_loss),
+        TEST(a_give_back_during_a_look_is_no_loss),
+        TEST(a_loss_during_a_refill_drops_the_reserve),
+        TEST(a_file_in_doubt_after_a_request_keeps_only_the_block),
+        TEST(a_call_ends_although_others_use_up_all),
+        TEST(a_store_without_an_answer_is_a_pause),
+        TEST(a_store_that_is_away_says_why),
+        TEST(a_store_that_goes_away_after_a_look_grants_nothing),
+        TEST(a_loss_before_a_refill_drops_the_reserve),
         TEST(a_declared_loss_drops_the_reserve),
         TEST(an_advance_drops_the_reserve),
         TEST(an_advance_after_a_give_back_is_no_loss),
         TEST(a_block_whose_reply_is_lost_is_a_gap),
         TEST(who_is_overtaken_raises_no_alarm),
+        TEST(a_block_has_its_place),
+        TEST(a_wish_takes_what_fits),
+        TEST(what_is_given_back_is_the_next_block),
         TEST(what_is_given_back_is_the_last_block),
         TEST(a_block_is_closed_before_the_store_hears_of_it),
         TEST(without_its_store_no_integer_is_given_back),

@@ -71,7 +71,7 @@ typedef struct firn_records {
     int64_t floor;      /* of that: no slot before it can be granted */
 
     bool key_known;   /* the key has a record */
-    firn_mark mark;   /* of that */
+    firn_mark mark;   /* of that; {0, 0}: none */
     const char *note; /* of that: for people */
     int64_t stamp;    /* of that: never falls while the store loses nothing; 0: the driver has none.
                        * Only a driver with `add` needs it */
