@@ -649,15 +649,16 @@ static bool take_odd(session *s, int kind) {
 
 /* ---- calls of libmariadb --------------------------------------------------------------------- */
 
-int STDCALL mysql_send_query_start(int *ret, MYSQL *db, const char *text, unsigned long length) {
+int STDCALL mysql_send_query_start(int *ret, MYSQL *db, const char *begin, unsigned long length) {
     session *s = session_of(db);
     bool witnessed;
-    (void)length;
+    char *text = strndup(begin, length); /* no 0 ends a statement */
     const statement_sent now = read_statement(text, &witnessed);
     scripted_disturb();
     sent[now.which]++;
     last[now.which] = now;
     snprintf(last_text[now.which], sizeof last_text[0], "%s", text);
+    free(text);
     if (now.which == RELOADED && before_reload != NULL) {
         void (*call)(void) = before_reload;
         before_reload = NULL;
