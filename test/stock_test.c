@@ -780,7 +780,7 @@ static int refill_once(firn_segment *segment) {
 }
 
 /* Each call to the file fails once, and after it the next ones continue. Only looks and refills
- * that are not needed yet fail without a word. */
+ * that are not needed yet fail silently. */
 static void a_call_of_the_file_that_fails_repeats_nothing(void **state) {
     static int (*const calls[])(firn_segment *) = {
         refill_once, show_them, show_next, give_all_back, take_some, return_some, take_many};
