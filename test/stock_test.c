@@ -1273,6 +1273,11 @@ static void an_older_file_sees_no_loss_in_a_give_back(void **state) {
     ended(segment);
     segment = integers();
     assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    firn_segment *clone = integers_of(copy, ""); /* likewise */
+    gets(clone);
+    forget_witness(clone);
+    ended(clone);
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
     kill_integers(segment);
     put_back(copy);
     segment = integers();
@@ -1632,6 +1637,8 @@ static void a_loss_before_a_refill_drops_the_reserve(void **state) {
     firn_segment *segment = on_a_real_store(&shared);
     assert_int_equal(firn_segment_open(&advancing, "orders", "", shared, &world.hands, NULL),
                      FIRN_OK);
+    assert_int_equal(firn__stock_look(firn__segment_stock(segment), NULL), FIRN_OK);
+    assert_true(in_hand(file).left > 0); /* no loss yet */
     frail(segment);
     frail_driver.begin = frail_begin_rate;
     const firn__stock_wish wish = {1, 1, 0, FIRN_SLOT_MAX};
