@@ -613,7 +613,7 @@ static bool is_open(void *self) {
     const postgres_store *store = self;
     struct pollfd poll_fd = {store->link.socket, POLLIN, 0};
     for (int i = 0; i < 4 && store->db != NULL && poll(&poll_fd, 1, 0) > 0; i++) {
-        if (PQconsumeInput(store->db) == 0 || PQstatus(store->db) != CONNECTION_OK) {
+        if (PQconsumeInput(store->db) == 0) {
             return false;
         }
         PQisBusy(store->db); /* parses the buffered input */
