@@ -1205,6 +1205,18 @@ static void records_need_a_server(void **state) {
     assert_non_null(strstr(store->link.caution, "fsync=off"));
     assert_int_equal(connect_now(store, NULL), FIRN_OK);
     assert_string_equal(store->link.caution, "");
+    /* a host that fails otherwise does not hide that another one was busy */
+    for (int i = 0; i < 2; i++) {
+        connect_now(store, NULL);
+        only_session()->closed = true;
+        only_session()->own.answered = false; /* so that the client notices */
+        store->link.busy = i == 1;
+        assert_int_equal(lost_early(store, NULL, NULL), FIRN_ESTORE);
+        assert_int_equal(store->link.busy, i == 1);
+        store->link.patient = false;
+        assert_int_equal(module_late(&store->link, "", NULL), FIRN_ESTORE);
+        assert_int_equal(store->link.busy, i == 1);
+    }
     /* tables that never appear, or that cannot be made */
     greeted_as.times = 4;
     greeted_as.column = GREET_KEPT;
