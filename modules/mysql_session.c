@@ -439,7 +439,7 @@ int maria_check_table(mysql_store *store, bool *lost, firn_error *error) {
         return FIRN_OK;
     }
     int code = read_number(store, number, error);
-    if (code != FIRN_OK || number[0] == '\0') {
+    if (number[0] == '\0') { /* also after a failure */
         return code;
     }
     code = ask_text(store, "SELECT layout FROM `@_namespace` WHERE name = ''", kept, sizeof kept,

@@ -40,7 +40,7 @@ static int open_count(const sqlite_store *store, int flags) {
 
 int sqlite_tally_open(const sqlite_store *store) {
     const int file = open_count(store, O_RDWR); /* to write, for the queue's locks */
-    return file >= 0 || errno == ENOENT ? file : open_count(store, O_RDONLY);
+    return file >= 0 ? file : open_count(store, O_RDONLY);
 }
 
 bool sqlite_tally_look(const sqlite_store *store, struct stat *out) {
@@ -52,10 +52,9 @@ bool sqlite_tally_look(const sqlite_store *store, struct stat *out) {
 static bool read_tally(int file, sqlite_tally *out) {
     char text[SIZE + 1] = "", again[SIZE + 1];
     uint64_t identity;
-    uint32_t sum;
     if (pread(file, text, SIZE, 0) != SIZE ||
-        sscanf(text, "firn count 1 %16" SCNx64 " %8" SCNx32 " %8" SCNx32 " %8" SCNx32, &identity,
-               &out->count, &out->main, &sum) != 4) {
+        sscanf(text, "firn count 1 %16" SCNx64 " %8" SCNx32 " %8" SCNx32, &identity, &out->count,
+               &out->main) != 3) {
         return false;
     }
     out->identity = (int64_t)identity;
@@ -100,12 +99,12 @@ int sqlite_no_tally(const sqlite_store *store, int number, firn_error *error) {
  * database was shared later. Best effort: sqlite_tally_check reports users who cannot. */
 static void share(const sqlite_store *store, int file, const struct stat *count) {
     struct stat database;
-    uid_t me = geteuid();
-    if (stat(store->path, &database) != 0 || (me != 0 && me != count->st_uid)) {
+    if (stat(store->path, &database) != 0) {
         return;
     }
-    if (count->st_gid != database.st_gid || (me == 0 && count->st_uid != database.st_uid)) {
-        int result = fchown(file, me == 0 ? database.st_uid : (uid_t)-1, database.st_gid);
+    const uid_t owner = geteuid() == 0 ? database.st_uid : count->st_uid;
+    if (count->st_uid != owner || count->st_gid != database.st_gid) {
+        int result = fchown(file, owner, database.st_gid);
         (void)result;
     }
     if (((count->st_mode ^ database.st_mode) & 0666) != 0) {

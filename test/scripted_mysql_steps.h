@@ -862,6 +862,8 @@ static void records_are_on_a_server(void **state) {
         const bool foreign = self->shape == LEAF || self->shape == TICKETS;
         assert_true(code != FIRN_OK || sent[TRIGGERS] == !foreign);
         assert_true(code != FIRN_OK || sent[CREATING] == 2 * sent[CREATING_STORE]);
+        const char kind = self->identity[0]; /* of a cluster, a group, a server or an ID */
+        assert_true(code != FIRN_OK || maria_in_cluster(self) == (kind == 'c' || kind == 'g'));
         assert_true(!maria_in_cluster(self) || sent[NUMBER] == 0);
         assert_true(code != FIRN_OK || odds[0].kind != NUMBER ||
                     sent[LAYOUT_KIND] == (odds[1].columns == 1));
@@ -1194,6 +1196,9 @@ static void records_are_in_the_same_table(void **state) {
     assert_int_equal(maria_check_table(self, &lost, NULL), FIRN_OK);
     assert_true(lost && self->sql.last_high == 0);
     assert_string_equal(live.rows[ns_row("bare")].identity, MODULE_GONE_BACK);
+    maria_hang_up(self, false);
+    odds[0] = (odd){TRIGGERS, 1, 1142};
+    assert_int_equal(dial(self, &error), FIRN_ESTORE); /* does not forget that they were there */
     maria_hang_up(self, false);
     odds[0] = (odd){TABLES, 1, .columns = 2, .cells = {{"firn_mark", "InnoDB"}}};
     assert_int_equal(dial(self, &error), FIRN_ESTORE);

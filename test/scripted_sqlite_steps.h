@@ -39,6 +39,11 @@ static bool count_is(const sqlite_store *store, int64_t identity, uint32_t count
     return read && now.identity == identity && now.count == count && now.main == main;
 }
 
+static bool no_count(const sqlite_store *store) {
+    sqlite_tally now;
+    return !sqlite_tally_read(store, &now);
+}
+
 static void put_count(const sqlite_store *store, int64_t identity, uint32_t count, uint32_t main) {
     const int next = next_descriptor();
     sqlite_tally_write(store, &(sqlite_tally){identity, count, main});
@@ -50,7 +55,7 @@ static void records_of_a_count(void **state) {
     char text[sizeof count_text], name[] = "c.db-count";
     struct stat status;
     (void)state;
-    assert_false(count_is(store, 0, 0, 0));
+    assert_true(no_count(store));
     assert_false(sqlite_tally_look(store, &status));
     assert_int_equal(sqlite_tally_open(store), -1);
     assert_int_equal(errno, ENOENT);
@@ -67,9 +72,9 @@ static void records_of_a_count(void **state) {
         memcpy(text, count_text, sizeof text);
         text[i] ^= 1;
         put_file(name, text, sizeof text - 1);
-        assert_false(count_is(store, -5, 7, 3));
+        assert_true(no_count(store));
         put_file(name, count_text, i);
-        assert_false(count_is(store, -5, 7, 3));
+        assert_true(no_count(store));
     }
     put_file(name, count_text, sizeof count_text); /* more than a line */
     assert_true(count_is(store, -5, 7, 3));
@@ -134,10 +139,55 @@ static void records_of_a_count_are_in_one_file(void **state) {
     put_count(store, 1, 3, 3);
     assert_true(sqlite_tally_look(store, &status) && (status.st_mode & 0777) == 0604);
     assert_true(geteuid() != 0 || (status.st_uid == 12 && status.st_gid == 34));
+    errno = EACCES; /* of an earlier call */
+    assert_int_equal(sqlite_tally_check(store, &error), FIRN_OK);
     unlink(in_place("c.db-count"));
     assert_int_equal(sqlite_tally_check(store, &error), FIRN_OK);
     assert_int_equal(sqlite_no_tally(store, ELOOP, &error), FIRN_ESTORE);
     assert_non_null(strstr(error.text, "its count c.db-count cannot be opened (Too many"));
+    unlink(store->path); /* no mode to take over */
+    put_count(store, 1, 2, 3);
+    assert_true(sqlite_tally_look(store, &status) && (status.st_mode & 0777) == 0600);
+}
+
+static void own_count(const char *name, uid_t user, gid_t group, mode_t mode) {
+    assert_int_equal(chown(in_place(name), user, group), 0);
+    assert_int_equal(chmod(in_place(name), mode), 0);
+}
+
+static void records_of_a_count_of_users(void **state) {
+    const sqlite_store *store = count_store();
+    struct stat status;
+    firn_error error;
+    (void)state;
+    if (geteuid() != 0) {
+        skip();
+    }
+    put_count(store, -5, 7, 3);
+    own_count("c.db", 0, 34, 0640); /* another group, then another owner */
+    put_count(store, -5, 8, 3);
+    assert_true(sqlite_tally_look(store, &status) && status.st_uid == 0 && status.st_gid == 34);
+    own_count("c.db", 12, 34, 0640);
+    put_count(store, -5, 9, 3);
+    assert_true(sqlite_tally_look(store, &status) && status.st_uid == 12 && status.st_gid == 34);
+    own_count("c.db", 13, 34, 0660);
+    own_count("c.db-count", 12, 35, 0600);
+    assert_int_equal(chmod(place, 0777), 0);
+    assert_true(setegid(34) == 0 && seteuid(12) == 0);
+    put_count(store, -5, 10, 3); /* its owner gives it the group and the mode of the store */
+    assert_true(count_is(store, -5, 10, 3));
+    assert_true(seteuid(0) == 0 && sqlite_tally_look(store, &status));
+    assert_true(status.st_uid == 12 && status.st_gid == 34 && (status.st_mode & 0777) == 0660);
+    own_count("c.db-count", 13, 34, 0640);
+    assert_int_equal(seteuid(12), 0);
+    put_count(store, -5, 11, 3); /* this user may only read it */
+    assert_true(count_is(store, -5, 10, 3));
+    const int file = sqlite_tally_open(store);
+    assert_int_equal(fcntl(file, F_GETFL) & O_ACCMODE, O_RDONLY);
+    close(file);
+    assert_int_equal(sqlite_tally_check(store, &error), FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "may not read and write its count c.db-count: give"));
+    assert_true(seteuid(0) == 0 && setegid(0) == 0 && chmod(place, 0700) == 0);
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
@@ -191,6 +241,34 @@ static void records_are_written_in_turn(void **state) {
     assert_int_equal(next_descriptor(), next);
 }
 
+/* A program without a standard input gets the descriptor 0. */
+static void records_of_a_count_at_descriptor_0(void **state) {
+    const int input = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    sqlite_store *store = turn_store();
+    sqlite_session a = session_at(store, 50);
+    (void)state;
+    unlink(in_place("c.db-count"));
+    close(0);
+    for (int i = 0; i < 2; i++) { /* a new count, then an old one */
+        put_count(store, -5, 7, 3);
+        assert_true(count_is(store, -5, 7, 3));
+    }
+    unlink(in_place("c.db-count"));
+    sqlite_tally_make(store);
+    assert_int_equal(sqlite_tally_open(store), 0);
+    close(0);
+    assert_int_equal(sqlite_take_turn(&a), SQLITE_OK);
+    assert_int_equal(a.turn, 1);
+    turn_ends(&a);
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    assert_int_equal(sqlite_take_turn(&a), SQLITE_OK);
+    close_in_child();
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    sqlite_leave();
+    assert_int_equal(dup2(input, 0), 0);
+    close(input);
+}
+
 /* A process that does not run keeps its place, and is passed over after 200 ms. */
 static void records_do_not_wait_for_a_stopped_process(void **state) {
     sqlite_store *store = turn_store();
@@ -230,6 +308,7 @@ static void records_need_the_lock_of_the_named_file(void **state) {
     sqlite_store *store = turn_store();
     sqlite_session a = session_at(store, 50), b = session_at(store, 50);
     struct flock ahead;
+    firn_error error;
     (void)state;
     assert_int_equal(sqlite_take_turn(&a), SQLITE_OK);
     unlink(in_place("c.db-count"));
@@ -245,6 +324,9 @@ static void records_need_the_lock_of_the_named_file(void **state) {
     unlink(in_place("c.db-count"));
     assert_int_equal(symlink("c.db", in_place("c.db-count")), 0);
     assert_int_equal(sqlite_take_turn(&a), SQLITE_CANTOPEN);
+    a.error = &error;
+    assert_int_equal(take_turn(&a, false), FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "its count c.db-count cannot be opened (Too many"));
     unlink(in_place("c.db-count"));
     /* a lock of another program that ends nowhere */
     sqlite_tally_make(store);
@@ -269,6 +351,7 @@ static void records_are_not_locked_by_a_child(void **state) {
     const int file = a.turn - 1, other = dup(0);
     note(other);
     forget_descriptor(other);
+    note(100000); /* which cannot be closed */
     errno = 5;
     close_in_child();
     assert_int_equal(errno, 5);
@@ -313,6 +396,16 @@ static const char *cell_of(const char *sql) {
     return text;
 }
 
+/* The number that a connection answers. */
+static int number_of(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const int number = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
 static void change_file(const char *sql) {
     plain = true;
     sqlite3 *db = open_plain("firn.db");
@@ -346,6 +439,13 @@ static int64_t log_size(void) {
     return stat(in_place("firn.db-wal"), &status) == 0 ? status.st_size : -1;
 }
 
+static int asked_syncs;
+
+static bool count_syncs(enum fault kind) {
+    asked_syncs += kind == FAULT_SYNC;
+    return false;
+}
+
 static void records_of_each_step(void **state) {
     const uint64_t most = UINT64_MAX;
     const int descriptor = next_descriptor();
@@ -354,6 +454,12 @@ static void records_of_each_step(void **state) {
     sqlite_tally tally;
     firn_error error;
     (void)state;
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    assert_true(d->synced && self->checked && !self->known); /* before the transaction */
+    firn_records seen = step_names, next;
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    assert_true(self->known && self->identity == d->s.identity);
+    assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
     assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, most}), FIRN_OK);
     assert_records("one|5", "30|-1|a client");
     assert_string_equal(passed, " namespace.before namespace.written reserve.before"
@@ -370,15 +476,18 @@ static void records_of_each_step(void **state) {
                      FIRN_OK);
     assert_records("one|5", "33|0|a client");
     assert_string_equal(passed, " give_back.before give_back.written give_back.committed");
+    const int before = syncs;
     assert_int_equal(step(self, FIRN_VERB_RELABEL, FIRN_RECORD_NS, "two", 4, (firn_mark){33, 0}),
                      FIRN_OK);
+    assert_int_equal(syncs, before); /* the folders have the namespace */
     assert_records("two|4", "33|0|a client");
     assert_string_equal(passed, " relabel.before relabel.sent relabel.committed");
     /* what is read */
-    firn_records seen = step_names, next;
+    seen = step_names;
     assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, &error),
                      FIRN_OK);
     assert_int_equal(firn_store_driver.read(self, &seen, true, &error), FIRN_OK);
+    assert_int_equal(number_of(d->s.db, "PRAGMA synchronous"), 3); /* EXTRA */
     assert_true(seen.fresh && seen.known && seen.ns_known && seen.key_known && seen.shut == NULL);
     assert_true(seen.origin == (uint64_t)self->identity && seen.losses == 0 && seen.ns_losses == 0);
     assert_true(seen.floor == 4 && seen.mark.high == 33 && seen.mark.grant == 0);
@@ -419,15 +528,25 @@ static void records_of_each_step(void **state) {
     assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_NS, "two", 4, (firn_mark){33, 0}),
                      FIRN_OK);
     assert_string_equal(cell_of("SELECT history FROM namespace WHERE name = 'bare'"), history);
+    assert_string_equal(passed, " reserve.before reserve.written reserve.committed");
     /* what others committed is settled */
     assert_true(log_size() > 0);
     assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
     assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    assert_int_equal(seen.ns_losses, self->history);
     assert_int_equal(firn_store_driver.confirm(self, NULL), FIRN_OK);
     assert_int_equal(log_size(), 0);
+    asked_syncs = 0;
+    faulty_asks = count_syncs;
+    assert_int_equal(sqlite_settle(&d->s), SQLITE_OK); /* of a log that is empty already */
+    faulty_asks = fails;
+    assert_int_equal(asked_syncs, 1);
     assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+    const sqlite_store kept = *self;
+    assert_true(sqlite_tally_read(&kept, &tally) && tally.main != tally.count);
     firn_store_driver.close(self);
     assert_int_equal(log_size(), -1); /* tidy */
+    assert_true(sqlite_tally_read(&kept, &tally) && tally.main == tally.count);
     assert_int_equal(next_descriptor(), descriptor);
 }
 
@@ -500,6 +619,11 @@ static void records_are_refused_in_another_file(void **state) {
         if (strstr(error.text, cases[i].text) == NULL) {
             fail_msg("%zu: %s", i, error.text);
         }
+        assert_int_equal(
+            firn_store_driver.begin(self, &step_names, FIRN_VERB_GIVE_BACK, NULL) == FIRN_OK
+                ? firn_store_driver.end(self, firn_store_driver.read(self, &seen, true, NULL))
+                : FIRN_ESTORE,
+            FIRN_ESTORE); /* and stays so */
         firn_store_driver.close(self);
         assert_int_equal(next_descriptor(), descriptor);
     }
@@ -559,7 +683,16 @@ static void records_that_are_older_are_noticed(void **state) {
         driven *d = (driven *)self;
         assert_int_equal(d->s.count, way == COUNT ? 4 : way == OWN ? 7 : 3);
         assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+        if (way == TOLD || way == OTHERS) { /* and the copy is the store from now on */
+            assert_int_equal(
+                step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){9, 9}),
+                FIRN_OK);
+            assert_int_equal(self->inode, d->s.inode);
+            assert_true(sqlite_tally_read(self, &tally));
+            assert_true(way == TOLD || tally.main == long_ago(tally.count));
+        }
         firn_store_driver.close(self);
+        assert_true(way != CHILD || log_size() > 0); /* who wrote nothing leaves it */
     }
 }
 
@@ -618,11 +751,167 @@ static void records_are_listed(void **state) {
     assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){31, 3}),
                      FIRN_OK);
     assert_int_equal(self->hurry_ms, 0);
+    change_file("ALTER TABLE namespace RENAME COLUMN layout TO row; UPDATE meta SET version = 2");
+    assert_int_equal(list_of(self, "bare", 1, NULL), 1);
+    assert_string_equal(shown, "bare|one|1|n|7|12|5;");
     change_file("UPDATE meta SET version = 9");
     assert_int_equal(list_of(self, NULL, 9, &error), FIRN_ESTORE);
     assert_non_null(strstr(error.text, "has schema 9"));
+    unlink(in_place("firn.db"));
+    assert_int_equal(list_of(self, NULL, 9, &error), FIRN_ESTORE);
     firn_store_driver.close(self);
     assert_int_equal(next_descriptor(), descriptor);
+}
+
+static void records_of_a_loss_have_a_new_history(void **state) {
+    static const struct {
+        bool known;
+        int64_t own, history, random, next;
+    } cases[] = {
+        {true, 7, 5, 0, 8},
+        {true, 5, 7, 0, 8},
+        {false, 7, 5, 0, 6},
+        {false, 0, 0, 0, 1},
+        {false, 0, 1, 0, 2},
+        {false, 0, -3, 0, 1},
+        {false, 0, 5, INT64_MAX, INT64_C(6) + INT32_MAX},
+        {false, 0, INT64_MAX / 2 - 1, 0, INT64_MAX / 2},
+        {false, 0, INT64_MAX / 2, 0, 1},
+    };
+    sqlite_store *self = sqlite_steps();
+    const driven *d = (driven *)self;
+    firn_records seen = step_names;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sqlite_store store = {.known = cases[i].known, .history = cases[i].own};
+        sqlite_session session = {.store = &store, .history = cases[i].history};
+        assert_int_equal(next_history(&session, cases[i].random), cases[i].next);
+    }
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 9}), FIRN_OK);
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    assert_int_equal(sqlite_went_back(&((driven *)self)->s), FIRN_OK);
+    const int64_t history = d->s.history;
+    assert_true(history > 0 && d->s.back);
+    assert_int_equal(sqlite_went_back(&((driven *)self)->s), FIRN_OK); /* once in a transaction */
+    assert_int_equal(d->s.history, history);
+    assert_int_equal(firn_store_driver.confirm(self, NULL), FIRN_OK); /* which ends here */
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+    assert_true(d->s.history == 0 && !d->s.back);
+    assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+    firn_store_driver.close(self);
+}
+
+/* What another thread of SQLite, or a trigger that nobody can see, does to a reservation. */
+static void records_are_read_back(void **state) {
+    static const struct {
+        const char *sql, *text; /* NULL: it is written */
+    } cases[] = {
+        {"SELECT 1", NULL},
+        {"CREATE TEMP TRIGGER t AFTER UPDATE ON mark BEGIN UPDATE mark SET high = 99; END",
+         "has mark 99 where 41 was written"},
+        {"CREATE TEMP TRIGGER t AFTER UPDATE ON mark BEGIN UPDATE mark SET \"grant\" = 99; END",
+         "has mark 41 where 41 was written"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sqlite_store *self = sqlite_steps();
+        firn_records seen = step_names;
+        firn_error error = {0};
+        assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 9}), FIRN_OK);
+        assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, &error),
+                         FIRN_OK);
+        assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+        assert_true(run_plain(((driven *)self)->s.db, cases[i].sql));
+        firn_records next = seen;
+        next.mark = (firn_mark){41, 8};
+        self->checked = false;
+        const int code =
+            firn_store_driver.write(self, &seen, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL);
+        assert_int_equal(code, cases[i].text != NULL ? FIRN_ESTORE : FIRN_OK);
+        assert_true(code == FIRN_OK || strstr(error.text, cases[i].text) != NULL);
+        assert_false(self->checked); /* a known key is not worth it */
+        assert_int_equal(firn_store_driver.end(self, code), code);
+        assert_records("one|5", code == FIRN_OK ? "41|8|a client" : "30|9|a client");
+        firn_store_driver.close(self);
+    }
+}
+
+/* The whole file is checked before it gets a key, once. */
+static void records_of_a_key_need_a_sound_file(void **state) {
+    sqlite_store *self = sqlite_steps();
+    firn_records seen;
+    (void)state;
+    for (int which = FIRN_RECORD_NS;; which = FIRN_RECORD_KEY) {
+        seen = step_names;
+        assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, NULL),
+                         FIRN_OK);
+        assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
+        firn_records next = seen;
+        next.layout = "one";
+        next.note = "a client";
+        next.mark = (firn_mark){41, 8};
+        self->checked = false;
+        assert_int_equal(
+            firn_store_driver.write(self, &seen, &next, which, FIRN_VERB_RESERVE, NULL), FIRN_OK);
+        assert_int_equal(self->checked, which == FIRN_RECORD_KEY);
+        assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+        if (which == FIRN_RECORD_KEY) {
+            break;
+        }
+    }
+    firn_store_driver.close(self);
+}
+
+/* While somebody has SQLite's lock, or when the file is another one than at the beginning. */
+static void records_need_a_transaction(void **state) {
+    sqlite_store *self = sqlite_steps();
+    firn_records seen = step_names;
+    firn_error error;
+    (void)state;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){30, 9}), FIRN_OK);
+    sqlite3 *other = open_plain("firn.db");
+    assert_true(run_plain(other, "BEGIN IMMEDIATE"));
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, &error),
+                     FIRN_OK);
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "is locked"));
+    assert_int_equal(firn_store_driver.end(self, FIRN_ESTORE), FIRN_ESTORE);
+    sqlite3_close(other);
+    assert_int_equal(firn_store_driver.begin(self, &step_names, FIRN_VERB_RESERVE, &error),
+                     FIRN_OK);
+    copy_file("firn.db", "new.db");
+    assert_int_equal(rename(in_place("new.db"), in_place("firn.db")), 0);
+    assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_ESTORE);
+    assert_int_equal(firn_store_driver.end(self, FIRN_ESTORE), FIRN_ESTORE);
+    firn_store_driver.close(self);
+}
+
+static void records_are_read_in_a_session(void **state) {
+    sqlite_store *self = sqlite_steps();
+    sqlite_session session;
+    uint32_t without_log;
+    int64_t version;
+    (void)state;
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, 7, "one", 5, (firn_mark){1, 9}), FIRN_OK);
+    change_file("PRAGMA user_version = 0x01020304; PRAGMA wal_checkpoint(TRUNCATE)");
+    for (int hurry = 0; hurry < 2; hurry++) {
+        self->hurry_ms = clock_ms + hurry;
+        self->waits_ms = 5;
+        assert_int_equal(sqlite_start(&session, self, false, NULL), FIRN_OK);
+        assert_int_equal(session.deadline_ms, clock_ms + (hurry ? 0 : self->busy_ms));
+        assert_int_equal(self->waits_ms, hurry ? 5 : clock_ms);
+        assert_int_equal(read_main(&session, &without_log), FIRN_OK);
+        assert_int_equal(without_log, 0x01020304);
+        assert_int_equal(sqlite_finish(&session, FIRN_OK), FIRN_OK);
+    }
+    change_file("UPDATE meta SET version = 1"); /* the oldest one */
+    assert_int_equal(sqlite_start(&session, self, true, NULL), FIRN_OK);
+    assert_int_equal(sqlite_begin_to_read(&session, &version), FIRN_OK);
+    assert_int_equal(version, 1);
+    assert_int_equal(session.turn, 0); /* others may write */
+    assert_int_equal(sqlite_finish(&session, FIRN_OK), FIRN_OK);
+    firn_store_driver.close(self);
 }
 
 /* A commit that leaves LOG_PAGES pages empties the log, and the count has the commit of the file
@@ -649,6 +938,26 @@ static void records_leave_a_short_log(void **state) {
         emptied += checkpoint;
     }
     assert_int_equal(emptied, 2);
+    /* while somebody reads the log it stays, and nobody waits */
+    const uint32_t main = tally.main;
+    const int64_t begin_ms = clock_ms;
+    sqlite3 *reader = open_plain("firn.db");
+    assert_true(run_plain(reader, "BEGIN; SELECT version FROM meta"));
+    passed[0] = '\0';
+    for (int i = 0; i < 20 && strstr(passed, "checkpoint.committed") == NULL; i++) {
+        assert_int_equal(
+            step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){50 + i, 9}),
+            FIRN_OK);
+    }
+    assert_non_null(strstr(passed, "checkpoint.committed"));
+    assert_int_equal(clock_ms, begin_ms);
+    assert_true(sqlite_tally_read(self, &tally) && tally.main == main && log_size() > 0);
+    sqlite3_close(reader);
+    /* who makes a namespace syncs the folders, also without a reservation: see tells_write() */
+    change_file("DELETE FROM namespace");
+    assert_int_equal(step(self, FIRN_VERB_RELABEL, FIRN_RECORD_NS, "two", 4, (firn_mark){0, 0}),
+                     FIRN_OK);
+    assert_int_equal(strncmp(passed, " relabel.before relabel.sent", 28), 0);
     firn_store_driver.close(self);
 }
 
