@@ -110,7 +110,9 @@ static void records_of_a_count_are_in_one_file(void **state) {
     (void)state;
     put_count(store, -5, 7, 3);
     assert_int_equal(link(in_place("c.db-count"), in_place("link")), 0);
-    put_count(store, -5, 8, 3); /* a count with two names is refused */
+    assert_int_equal(chmod(in_place("link"), 0600), 0);
+    put_count(store, -5, 8, 3); /* a count with two names is refused, and stays as it is */
+    assert_true(sqlite_tally_look(store, &status) && (status.st_mode & 0777) == 0600);
     unlink(in_place("link"));
     assert_true(count_is(store, -5, 7, 3));
     assert_int_equal(rename(in_place("c.db-count"), in_place("link")), 0);
@@ -134,7 +136,7 @@ static void records_of_a_count_are_in_one_file(void **state) {
     put_count(store, 1, 2, 3);
     sqlite_tally_make(store);
     assert_true(count_is(store, 1, 2, 3));
-    assert_int_equal(chmod(store->path, 0604), 0);
+    assert_int_equal(chmod(store->path, 0605), 0);
     assert_true(geteuid() != 0 || chown(store->path, 12, 34) == 0);
     put_count(store, 1, 3, 3);
     assert_true(sqlite_tally_look(store, &status) && (status.st_mode & 0777) == 0604);
@@ -244,6 +246,7 @@ static void records_are_written_in_turn(void **state) {
 /* A program without a standard input gets the descriptor 0. */
 static void records_of_a_count_at_descriptor_0(void **state) {
     const int input = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    struct stat status;
     sqlite_store *store = turn_store();
     sqlite_session a = session_at(store, 50);
     (void)state;
@@ -255,6 +258,7 @@ static void records_of_a_count_at_descriptor_0(void **state) {
     }
     unlink(in_place("c.db-count"));
     sqlite_tally_make(store);
+    assert_true(sqlite_tally_look(store, &status) && (status.st_mode & 0777) == 0640);
     assert_int_equal(sqlite_tally_open(store), 0);
     close(0);
     assert_int_equal(sqlite_take_turn(&a), SQLITE_OK);
@@ -340,6 +344,82 @@ static void records_need_the_lock_of_the_named_file(void **state) {
     assert_true(a.place == 0 && find_lock(&a, 7, 1, &ahead));
     turn_ends(&a);
     close(file);
+    sqlite_leave();
+}
+
+/* Locks of other programs on the count, and a place that somebody takes in the middle. */
+static void records_have_a_place_in_the_queue(void **state) {
+    static const struct {
+        int64_t from, length, place; /* 0: to the end; no place */
+    } cases[] = {
+        {0, 1, 2}, {0, 7, 8}, {1, 1, 3}, {3, 0, 0}, {INT64_MAX / 2 + 1, 5, 0},
+    };
+    sqlite_store *store = turn_store();
+    struct flock ahead;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int file = sqlite_tally_open(store);
+        sqlite_session a = session_at(store, 0);
+        struct flock other = {.l_type = F_WRLCK,
+                              .l_whence = SEEK_SET,
+                              .l_start = cases[i].from,
+                              .l_len = cases[i].length};
+        assert_int_equal(fcntl(file, F_OFD_SETLK, &other), 0);
+        a.turn = sqlite_tally_open(store) + 1;
+        queue_up(&a);
+        if (a.place != cases[i].place) {
+            fail_msg("%zu: place %" PRId64, i, a.place);
+        }
+        if (a.place != 0) {
+            assert_true(a.waited_for == -1 && a.queued_ms == clock_ms);
+            sqlite_session b = {.store = store, .turn = file + 1};
+            assert_true(find_lock(&b, a.place - 1, 1, &ahead));
+            leave_queue(&a);
+            assert_false(find_lock(&b, 0, 0, &ahead)); /* only its own lock is left */
+        }
+        close(a.turn - 1);
+        close(file);
+    }
+    /* a count that this user may only read has no queue */
+    sqlite_session reader = session_at(store, 0);
+    reader.turn = open(in_place("c.db-count"), O_RDONLY | O_CLOEXEC) + 1;
+    queue_up(&reader);
+    assert_true(reader.place == 0 && errno == EBADF);
+    close(reader.turn - 1);
+    sqlite_leave();
+}
+
+/* A file system without flock(2): here a descriptor that is closed. */
+static void records_need_a_lock_that_works(void **state) {
+    sqlite_store *store = turn_store();
+    sqlite_session a = session_at(store, 50);
+    (void)state;
+    a.turn = 100001;
+    assert_int_equal(sqlite_take_turn(&a), SQLITE_IOERR_LOCK);
+    store->unsafe = true;
+    assert_int_equal(sqlite_take_turn(&a), SQLITE_OK);
+    sqlite_leave();
+}
+
+/* A child that has the descriptor, too, keeps no lock that its parent gave up. */
+static void records_are_unlocked_for_a_child(void **state) {
+    sqlite_store *store = turn_store();
+    sqlite_session a = session_at(store, 50), b = session_at(store, 50);
+    (void)state;
+    assert_int_equal(sqlite_take_turn(&a), SQLITE_OK);
+    assert_int_equal(a.place, 0); /* nobody else was there */
+    assert_int_equal(sqlite_take_turn(&b), SQLITE_BUSY);
+    assert_int_equal(b.place, 1);
+    const int copies_of[] = {dup(a.turn - 1), dup(b.turn - 1)};
+    turn_ends(&a);
+    turn_ends(&b);
+    a.deadline_ms = b.deadline_ms = clock_ms + 50;
+    const int64_t begin_ms = clock_ms;
+    assert_int_equal(sqlite_take_turn(&a), SQLITE_OK);
+    assert_int_equal(clock_ms, begin_ms);
+    turn_ends(&a);
+    close(copies_of[0]);
+    close(copies_of[1]);
     sqlite_leave();
 }
 
@@ -802,7 +882,7 @@ static void records_of_a_loss_have_a_new_history(void **state) {
     firn_store_driver.close(self);
 }
 
-/* What another thread of SQLite, or a trigger that nobody can see, does to a reservation. */
+/* A trigger that no check can see, as a temporary one, changes a reservation. */
 static void records_are_read_back(void **state) {
     static const struct {
         const char *sql, *text; /* NULL: it is written */
