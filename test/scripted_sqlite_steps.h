@@ -111,7 +111,7 @@ static void records_of_a_count_are_in_one_file(void **state) {
     put_count(store, -5, 7, 3);
     assert_int_equal(link(in_place("c.db-count"), in_place("link")), 0);
     assert_int_equal(chmod(in_place("link"), 0600), 0);
-    put_count(store, -5, 8, 3); /* a count with two names is refused, and stays as it is */
+    put_count(store, -5, 8, 3); /* a count with two names is refused, and stays unchanged */
     assert_true(sqlite_tally_look(store, &status) && (status.st_mode & 0777) == 0600);
     unlink(in_place("link"));
     assert_true(count_is(store, -5, 7, 3));
@@ -585,6 +585,7 @@ static void records_of_each_step(void **state) {
             firn_store_driver.write(self, &other, &next, FIRN_RECORD_KEY, FIRN_VERB_RESERVE, NULL),
             FIRN_ESTORE);
         assert_int_equal(error.code, FIRN_ESTORE);
+        assert_non_null(strstr(error.text, "is damaged"));
         sqlite3_reset(d->write);
     }
     assert_int_equal(firn_store_driver.end(self, FIRN_ESTORE), FIRN_ESTORE);
@@ -878,7 +879,18 @@ static void records_of_a_loss_have_a_new_history(void **state) {
     assert_int_equal(firn_store_driver.confirm(self, NULL), FIRN_OK); /* which ends here */
     assert_int_equal(firn_store_driver.read(self, &seen, true, NULL), FIRN_OK);
     assert_true(d->s.history == 0 && !d->s.back);
+    firn_records next = seen; /* a namespace that is sound from now on */
+    next.losses++;
+    next.ns_losses = next.losses;
+    assert_int_equal(
+        firn_store_driver.write(self, &seen, &next, FIRN_RECORD_STORE, FIRN_VERB_RESERVE, NULL),
+        FIRN_OK);
+    assert_true(next.losses == self->history && next.ns_losses == self->history);
     assert_int_equal(firn_store_driver.end(self, FIRN_OK), FIRN_OK);
+    never_syncs = true; /* neither a commit nor what settles it */
+    assert_int_equal(step(self, FIRN_VERB_RESERVE, FIRN_RECORD_KEY, "one", 5, (firn_mark){40, 9}),
+                     FIRN_EUNKNOWN);
+    never_syncs = false;
     firn_store_driver.close(self);
 }
 
