@@ -238,6 +238,11 @@ static void the_reserve_is_refilled_in_time(void **state) {
         assert_in_range(status.reserve_ms, 58 * 60000, 3600000);
     }
     assert_in_range(world.log.reserves, minutes * 3 / 2, 2 * (minutes + 2)); /* two nodes */
+    away = true;
+    assert_int_equal(run_for(gen, 3 * MINUTE, 5 * SECOND), 36);
+    firn_status status = {.size = sizeof status};
+    firn_gen_status(gen, &status);
+    assert_in_range(status.reserve_failures, 2, 36);
     nothing_twice();
     closed(gen);
 }
