@@ -8,7 +8,7 @@ CLANG ?= clang
 CONFIGURE = cmake -S . -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
 COMPILE = cmake --build
 
-# Ninja itself takes a quarter of the CPU of make, and the tests have 250 programs. A folder that make has built stays make's.
+# Ninja itself takes less CPU than make, and the tests have 250 programs. A folder that make has built stays make's.
 ifneq ($(shell command -v ninja),)
 all everything test-build sanitize memory fuzz: export CMAKE_GENERATOR = Ninja
 all everything test-build sanitize memory fuzz: export NINJA_STATUS = [%p] $(empty)

@@ -24,13 +24,17 @@ static int become(session *s, const char *what, char *program, const char *packa
     }
     folder[length] = '\0';
     *strrchr(folder, '/') = '\0';
+    char *own = words[0];
+    int failed = ENOENT;
     words[0] = program; /* as lists of processes show it */
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    for (size_t i = 0; i < sizeof places / sizeof *places && failed == ENOENT; i++) {
         snprintf(path, sizeof path, "%s%s/%s", folder, places[i], program);
         execv(path, words);
-        if (errno != ENOENT) {
-            return fail_as(s, FIRN_ESYSTEM, "cannot execute %.80s: %s", path, strerror(errno));
-        }
+        failed = errno;
+    }
+    words[0] = own; /* a leak checker looks for it */
+    if (failed != ENOENT) {
+        return fail_as(s, FIRN_ESYSTEM, "cannot execute %.80s: %s", path, strerror(failed));
     }
     return fail_as(s, FIRN_ESYSTEM,
                    "%s is not installed: install the package %s (Debian), or put %s next to firn, "

@@ -217,7 +217,7 @@ typedef struct module_link {
     module_lookup *lookups[MODULE_HOSTS_MAX];
     bool opening; /* module_open connects */
     bool patient; /* the URL has no connect_timeout: opening has the time of wait_ms */
-    bool busy;    /* the last connection failed, and may succeed later */
+    bool busy;    /* a host failed, and may be reached later */
     int64_t end_ms, open_end_ms; /* deadline of the verb; of opening */
     int shares;                  /* verbs still to come that share the time of opening */
 } module_link;

@@ -241,7 +241,7 @@ int module_late(module_link *link, const char *where, firn_error *error) {
     snprintf(why, sizeof why, "no answer in %s=%" PRId64 "ms; raise it for a busy server",
              waited && link->options.wait_ms > 0 ? "max_wait" : "connect_timeout",
              waited ? wait_ms : link->connect_ms);
-    link->busy = link->patient;
+    link->busy = link->busy || link->patient;
     return module_unreachable(error, where, why);
 }
 

@@ -260,7 +260,7 @@ int sql_commit(void *self, const module_points *points, firn_error *error) {
 /* The tables may have been loaded from a dump, perhaps just before the write. The mark does not show
  * that: others may have reserved since the dump. */
 static int check_table(mysql_store *store, firn_error *error) {
-    bool lost = false;
+    bool lost = false; /* nothing is checked so soon */
     int code = module_now_ms() - store->checked_ms < MARIA_CHECK_MS
                    ? FIRN_OK
                    : maria_check_table(store, &lost, error);
@@ -368,7 +368,7 @@ int sql_page(void *self, sql_listing *list, firn_error *error) {
 
 static int store_now(void *self, firn_time *now, firn_error *error) {
     mysql_store *store = self;
-    mysql_reply reply = {NULL, 0, 0};
+    mysql_reply reply = {.rows = NULL};
     int code = module_ready(store, error);
     if (code == FIRN_OK) {
         code = maria_read(store, &reply, error,

@@ -48,13 +48,12 @@ static bool is_group(const char *name, size_t length) {
     return false;
 }
 
-/* The last host of defaults-file, as libmariadb reads it (except in files that it includes); "":
- * none. */
+/* The last host of defaults-file, as libmariadb reads it (except in files that it includes). Writes
+ * nothing if the file names no host. */
 static void host_of_file(const char *path, char host[256]) {
     char line[4096];
     bool ours = false;
     FILE *file = fopen(path, "re");
-    host[0] = '\0';
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         const char *position = line + strspn(line, " \t");
         if (*position == '[') {
@@ -75,7 +74,7 @@ static void host_of_file(const char *path, char host[256]) {
  * socket's file. */
 static int find_name(mysql_store *store, const module_host *target, size_t host,
                      int64_t deadline_ms, firn_error *error) {
-    char name[256];
+    char name[256] = "";
     if (target == NULL && store->defaults != NULL) {
         host_of_file(store->defaults, name);
         return strcmp(name, "localhost") == 0
@@ -188,7 +187,6 @@ typedef struct variables {
 static int read_variables(mysql_store *store, variables *out, firn_error *error) {
     mysql_reply found;
     MYSQL_ROW row;
-    memset(out, 0, sizeof *out);
     int code =
         maria_read(store, &found, error,
                    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit',"
@@ -281,7 +279,6 @@ static int count_tables(mysql_store *store, int *found, char other[80], firn_err
              wanted[store->shape]);
     int code = maria_read(store, &there, error, pattern);
     *found = 0;
-    other[0] = '\0';
     while (code == FIRN_OK && (row = maria_next_row(&there, 2)) != NULL && row[0] != NULL) {
         ++*found;
         if (row[1] == NULL || strcasecmp(row[1], "InnoDB") != 0) {
@@ -311,12 +308,9 @@ static int create(mysql_store *store, firn_error *error) {
 static int ask_text(mysql_store *store, const char *pattern, char *out, size_t size,
                     firn_error *error) {
     mysql_reply found;
-    MYSQL_ROW row;
     int code = maria_read(store, &found, error, pattern);
-    out[0] = '\0';
-    if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL && row[0] != NULL) {
-        snprintf(out, size, "%s", row[0]);
-    }
+    const MYSQL_ROW row = code == FIRN_OK ? maria_next_row(&found, 1) : NULL;
+    snprintf(out, size, "%s", row != NULL && row[0] != NULL ? row[0] : "");
     maria_reply_free(&found);
     return code;
 }
@@ -339,7 +333,7 @@ static int check_triggers(mysql_store *store, firn_error *error) {
 /* Finds the tables, or makes our own. */
 static int find_tables(mysql_store *store, firn_error *error) {
     static const int counts[] = {[OWN] = 2, [LEAF] = 1, [TICKETS] = 1, [WORKER_NODE] = 3};
-    char other[80];
+    char other[80] = "";
     int found, code = count_tables(store, &found, other, error);
     if (code == FIRN_OK && found < counts[store->shape] && store->made) {
         return module_fail(error, FIRN_ESTORE,
@@ -408,7 +402,7 @@ static int note_witness(mysql_store *store, const variables *are, firn_error *er
 }
 
 static int greet(mysql_store *store, firn_error *error) {
-    variables are;
+    variables are = {{""}};
     int code = settle_session(store, error);
     code = code == FIRN_OK ? read_variables(store, &are, error) : code;
     code = code == FIRN_OK ? judge(store, &are, error) : code;
@@ -420,7 +414,6 @@ static int greet(mysql_store *store, firn_error *error) {
 /* The table's number; "": the server does not show it. */
 static int read_number(mysql_store *store, char number[24], firn_error *error) {
     int code = FIRN_ESTORE;
-    number[0] = '\0';
     for (size_t i = 0; i < 2 && code != FIRN_OK; i++) {
         code = ask_text(store, number_sql[i], number, 24, error);
         unsigned why = code != FIRN_OK && store->db != NULL ? mysql_errno(store->db) : 0;

@@ -21,11 +21,9 @@
 void maria_hang_up(void *self, bool forked) {
     mysql_store *store = self;
     if (forked) {
-        store->sql.last_high = 0; /* the parent can give it back */
-    }
-    if (forked && store->link.socket >= 0) {
-        close(store->link.socket);
-    } else if (!forked && store->db != NULL) {
+        store->sql.last_high = 0;  /* the parent can give it back */
+        close(store->link.socket); /* or does nothing */
+    } else if (store->db != NULL) {
         mysql_close(store->db);
     }
     store->link.socket = -1;
@@ -179,7 +177,6 @@ int maria_resume(mysql_store *store, int wanted, int64_t deadline_ms) {
     }
     int happened = (got & POLLIN ? MYSQL_WAIT_READ : 0) | (got & POLLOUT ? MYSQL_WAIT_WRITE : 0) |
                    (got & POLLPRI ? MYSQL_WAIT_EXCEPT : 0);
-    happened &= wanted;
     return happened != 0 ? happened : wanted & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE);
 }
 
@@ -195,7 +192,6 @@ static enum outcome converse(mysql_store *store, const mysql_statement *statemen
                              const char *sent_point, int64_t deadline_ms, firn_error *error) {
     int failed = 1, wanted;
     my_bool bad = 1;
-    store->late = false;
     wanted = mysql_send_query_start(&failed, store->db, statement->text, statement->length);
     while (wanted != 0) {
         wanted =
@@ -234,7 +230,7 @@ static bool take_rows(mysql_store *store, mysql_reply *out, int64_t deadline_ms)
 
 /* Reads what witness_sql answered. */
 static bool same_witness(mysql_store *store, int64_t deadline_ms) {
-    mysql_reply reply = {NULL, 0, 0};
+    mysql_reply reply = {.rows = NULL};
     int missing = 1;
     int wanted = mysql_next_result_start(&missing, store->db);
     while (wanted != 0) {
@@ -256,8 +252,7 @@ static const char *doubt(mysql_store *store, const mysql_statement *statement,
         return NULL; /* the server is not checked yet */
     }
     if (!same_witness(store, deadline_ms)) {
-        return store->late || mysql_errno(store->db) != 0 ? why_lost(store)
-                                                          : "a proxy changed its session";
+        return mysql_errno(store->db) != 0 ? why_lost(store) : "a proxy changed its session";
     }
     return ((store->db->server_status & SERVER_STATUS_IN_TRANS) != 0) != store->sql.inside ||
                    (store->db->server_status & SERVER_STATUS_AUTOCOMMIT) == 0
@@ -272,7 +267,7 @@ static int ask_once(mysql_store *store, const mysql_statement *statement,
     const bool step =
         store->sql.inside; /* what it does is not committed, unless it is the commit */
     *again = false;
-    *out = (mysql_reply){NULL, 0, 0};
+    *out = (mysql_reply){.rows = NULL};
     int code = module_in_time(&store->link, error);
     if (code == FIRN_OK && points != NULL) {
         code = module_point(&store->link, points->before, error);
@@ -314,19 +309,18 @@ static int ask_once(mysql_store *store, const mysql_statement *statement,
 int maria_ask(mysql_store *store, const mysql_statement *statement, const module_points *points,
               mysql_reply *out, firn_error *error) {
     int64_t end_ms = module_now_ms() + store->link.timeout_ms;
-    int code = FIRN_ESTORE;
-    bool again = true;
+    bool again;
     if (statement->length >= sizeof statement->text) {
-        *out = (mysql_reply){NULL, 0, 0};
+        *out = (mysql_reply){.rows = NULL};
         return module_fail(error, FIRN_ERANGE, "the store's names are too long: use shorter ones");
     }
-    for (int i = 0; i < SENDINGS && again && (i == 0 || module_now_ms() < end_ms); i++) {
-        if (i > 0) {
-            poll(NULL, 0, 1 << i);
+    for (int i = 1;; i++) {
+        int code = ask_once(store, statement, points, out, &again, error);
+        if (!again || i == SENDINGS || module_now_ms() >= end_ms) {
+            return code;
         }
-        code = ask_once(store, statement, points, out, &again, error);
+        poll(NULL, 0, 1 << i);
     }
-    return code;
 }
 
 static int read_reply(mysql_store *store, mysql_reply *out, firn_error *error, const char *pattern,

@@ -227,7 +227,7 @@ static const char *why_lost(const postgres_store *store, const PGresult *result,
 /* A failure before a write was sent. */
 static int lost_early(postgres_store *store, const PGresult *result, firn_error *error) {
     char line[120];
-    store->link.busy = is_late(store);
+    store->link.busy = store->link.busy || is_late(store); /* or another host was */
     why_lost(store, result, line);
     module_fail(error, FIRN_ESTORE, "store %.60s does not answer (%.90s): check the server",
                 where(store), line);
@@ -613,7 +613,7 @@ static bool is_open(void *self) {
     const postgres_store *store = self;
     struct pollfd poll_fd = {store->link.socket, POLLIN, 0};
     for (int i = 0; i < 4 && store->db != NULL && poll(&poll_fd, 1, 0) > 0; i++) {
-        if (PQconsumeInput(store->db) == 0 || PQstatus(store->db) != CONNECTION_OK) {
+        if (PQconsumeInput(store->db) == 0) {
             return false;
         }
         PQisBusy(store->db); /* parses the buffered input */

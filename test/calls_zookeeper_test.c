@@ -24,14 +24,6 @@ CALL(int, getnameinfo,
 static watcher_fn watcher;
 static int handles_open;
 
-/* libzookeeper 3.8 leaks an event of a session that its network thread queues while the handle is
- * being closed, because the thread that delivers events may have ended (destroy, in mt_adaptor
- * process_async is 0). Whether each handle is closed is counted here instead. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-    return "leak:libzookeeper_mt\n";
-}
-
 static void on_event(zhandle_t *handle, int type, int now, const char *path, void *context) {
     int which = calls_answer("an event", 2, 2);
     watcher(handle, type,

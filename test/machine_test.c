@@ -22,6 +22,7 @@
 static bool no_machine_id; /* in no place */
 static bool empty_id;      /* its file is empty */
 static bool disk_is_full;  /* the file of the reserve cannot be locked or written */
+static bool forgets;       /* the shared store forgot the losses that it knew */
 static bool no_origin;     /* of the shared store, as of servers of SQL: only marks tell it */
 
 FILE *__real_fopen64(const char *path, const char *how);
@@ -42,7 +43,7 @@ bool __wrap_firn__store_has_law(const firn_store *store) {
 }
 
 static int begin_machines(void **state) {
-    no_machine_id = empty_id = of_program = no_origin = false;
+    no_machine_id = empty_id = of_program = no_origin = forgets = false;
     return begin_world(state);
 }
 
@@ -879,7 +880,7 @@ static void a_foreign_grant_at_the_ceiling_drops_the_window(void **state) {
 }
 
 /* Another process of the machine met the foreign grant: at the next renewal nothing more of the
- * window is issued. */
+ * window is issued, although the store is away. */
 static void a_window_of_a_closed_reserve_is_dropped(void **state) {
     (void)state;
     firn_gen *gen = process(), *other = process();
@@ -890,7 +891,10 @@ static void a_window_of_a_closed_reserve_is_dropped(void **state) {
     pass(&world.clock, 6 * SECOND);
     assert_int_equal(firn__machine_shut(other->machine, key, INT64_MAX, NULL), FIRN_OK);
     assert_true(right_of(gen, key).mark.high > slot_now(gen) + 4000);
-    takes(gen); /* the call that renews */
+    away = true;
+    (void)take(gen, NULL); /* the call that renews */
+    assert_int_not_equal(take(gen, NULL), FIRN_OK);
+    away = false;
     takes(gen);
     assert_int_not_equal(node_of(gen), node);
     nothing_twice();
@@ -1005,9 +1009,14 @@ static void keep_open(void *self) {
     (void)self;
 }
 
+static uint64_t left_pending;
+
 static void refill_first(void) {
     pass(&world.clock, 16 * SECOND);
     refill_of(faster, watched_key, FIRN_OK);
+    pass(&world.clock, 10 * MINUTE);
+    refill_unheard(faster, watched_key); /* not struck out by the second process */
+    left_pending = pending_of(faster, watched_key).grant;
 }
 
 static void who_comes_second_finds_the_refill_done(void **state) {
@@ -1031,6 +1040,8 @@ static void who_comes_second_finds_the_refill_done(void **state) {
     assert_int_equal(right.state, FIRN__RIGHT_OPEN);
     assert_true(right.ceiling > ceiling);
     assert_int_equal(right.ceiling, right.end);
+    assert_true(left_pending != 0);
+    assert_int_equal(pending_of(gen, watched_key).grant, left_pending);
     closed(gen);
     closed(faster);
     firn_store_close(another);
@@ -2961,6 +2972,9 @@ REPLACED(firn__store_drive, void **library, const firn_driver **driver, void **s
     return code;
 }
 
+static void (*at_known)(void);
+static int known_seen;
+
 /* Is it the shared store, and fails? */
 static bool refuses(const firn_store *store) {
     return (may_fail || fails_in > 0) && store == world.store && (away || (!fails_late && fails()));
@@ -2971,8 +2985,12 @@ REPLACED(firn__store_known, firn_store *store, const char *ns, const char *key, 
     if (refuses(store)) {
         return not_done(error);
     }
+    if (at_known != NULL && ++known_seen == 2) { /* after the rights were listed */
+        at_known();
+    }
     const int code = __real_firn__store_known(store, ns, key, seen, error);
     seen->origin = no_origin ? 0 : seen->origin;
+    seen->losses = forgets ? 0 : seen->losses;
     return code;
 }
 
@@ -3485,6 +3503,86 @@ static void a_loss_that_the_store_knows_is_not_declared_again(void **state) {
     firn_store_close(beside);
 }
 
+static void refill_beside(void) {
+    at_known = NULL;
+    refill_of(faster, watched_key, FIRN_OK);
+}
+
+/* Another process refills while the marks are compared. */
+static void a_right_that_was_refilled_meanwhile_has_no_other_holder(void **state) {
+    (void)state;
+    firn_store *usual = world.store, *stores[2] = {store_at(url), store_at(url)};
+    no_origin = true;
+    world.store = stores[0];
+    firn_gen *gen = issuing(watched_key);
+    world.store = stores[1];
+    faster = process_of(file, "reserve_nodes=1");
+    assert_int_equal(firn__machine_identify(gen->machine, true, NULL), FIRN_OK);
+    assert_int_equal(right_of(gen, watched_key).state, FIRN__RIGHT_OPEN);
+    pass(&world.clock, 10 * MINUTE);
+    known_seen = 0;
+    at_known = refill_beside;
+    assert_int_equal(firn__machine_identify(gen->machine, true, NULL), FIRN_OK);
+    assert_null(at_known);
+    assert_int_equal(right_of(gen, watched_key).state, FIRN__RIGHT_OPEN);
+    kill_process(gen);
+    kill_process(faster);
+    for (int i = 0; i < 2; i++) {
+        firn_store_close(stores[i]);
+    }
+    world.store = usual;
+}
+
+/* An older copy of the store, from before a loss that the machine knows. */
+static void a_store_that_forgot_a_loss_learns_of_it(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_store *usual = world.store;
+    beside = world.store = store_at(url);
+    firn_gen *gen = issuing(key);
+    const firn__right right = right_of(gen, key);
+    lose_and_declare(gen, key);
+    firn__binding known;
+    assert_int_equal(firn__machine_identify(gen->machine, false, NULL), FIRN_OK);
+    assert_int_equal(firn__binding_read(gen->machine, &known, NULL), FIRN_OK);
+    assert_int_equal(known.losses, 0); /* weighed when the floor is set */
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    refill_of(gen, key, FIRN_EBUSY); /* sets the floor */
+    assert_int_equal(firn__machine_identify(gen->machine, false, NULL), FIRN_OK);
+    assert_int_equal(firn__binding_read(gen->machine, &known, NULL), FIRN_OK);
+    assert_int_equal(known.losses, losses_of(beside));
+    bool met = true;
+    for (int n = 1; met; n++) {
+        assert_true(n < 60);
+        assert_int_equal(firn__binding_write(gen->machine, &known, NULL), FIRN_OK);
+        write_right_of(gen, key, &right);
+        const int64_t before = losses_of(beside);
+        forgets = true;
+        fails_in = n;
+        const int code = firn__machine_identify(gen->machine, false, NULL);
+        met = fails_in == 0;
+        fails_in = 0;
+        forgets = false;
+        const bool kept = right_of(gen, key).state == FIRN__RIGHT_OPEN;
+        assert_true(code != FIRN_OK || !kept || losses_of(beside) > before);
+        assert_true(met || (code == FIRN_OK && kept));
+    }
+    firn__binding now;
+    assert_int_equal(firn__binding_read(gen->machine, &now, NULL), FIRN_OK);
+    assert_int_equal(now.losses, 0);
+    known.origin = 1; /* of some engines the count is only "now": the machine believes it */
+    assert_int_equal(firn__binding_write(gen->machine, &known, NULL), FIRN_OK);
+    const int64_t before = losses_of(beside);
+    forgets = no_origin = true;
+    assert_int_equal(firn__machine_identify(gen->machine, false, NULL), FIRN_OK);
+    forgets = no_origin = false;
+    assert_int_equal(losses_of(beside), before);
+    assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+    kill_process(gen);
+    world.store = usual;
+    firn_store_close(beside);
+}
+
 /* ---- random lives ---------------------------------------------------------------------------- */
 
 /* Ticks of a second, and few nodes: two holders of one node issue the same IDs. */
@@ -3922,6 +4020,8 @@ int main(int count, char **words) {
         TEST(a_refill_that_fails_keeps_no_foreign_node),
         TEST(a_start_that_fails_says_why),
         TEST(a_loss_that_the_store_knows_is_not_declared_again),
+        TEST(a_right_that_was_refilled_meanwhile_has_no_other_holder),
+        TEST(a_store_that_forgot_a_loss_learns_of_it),
         TEST(random_lives_repeat_nothing),
         TEST(each_call_may_fail),
         TEST(a_damaged_note_is_no_right),

@@ -8,6 +8,7 @@
 #define SQL_PAGE_ROWS  2
 #include "../fuzz/lying.h"
 
+#include <fcntl.h>
 #include <mysql.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -98,6 +99,7 @@ enum kind {
     LISTING_ALL,
     LISTING_ONE,
     LISTING_LEAF,
+    LISTING_TICKETS,
     CLOCK,
     KINDS
 };
@@ -136,6 +138,7 @@ static const char *const patterns[KINDS] = {
     [LISTING_ALL] = list_all_sql,
     [LISTING_ONE] = list_one_sql,
     [LISTING_LEAF] = "SELECT CONCAT('integer ', ",
+    [LISTING_TICKETS] = "SELECT $ AS ns, ",
     [CLOCK] = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))",
 };
 
@@ -184,6 +187,7 @@ static void read_rows(const session *s, reply *out, const char *ns, const char *
 }
 
 static const char *server_uuid; /* of MySQL; NULL: MariaDB */
+static bool no_witness;         /* an answer ends before it */
 static bool witnesses; /* false: injected bug, the answer does not show which session it is of */
 
 /* again_sql and raise_sql, from the fourth of their values on. */
@@ -512,6 +516,7 @@ static void tell_witness(session *s) {
     if (first.given && first.error == 0) {
         (void)run_statement(s, &witness);
         s->own.replies[1] = s->own.replies[0];
+        s->own.replies[1].given = !no_witness;
         s->own.replies[0] = first;
     }
 }
@@ -559,7 +564,10 @@ static short ready;                /* what a connection in use is ready for; 0: 
 static bool idle_ends;             /* the connection is readable while it is idle */
 static int64_t frozen_ms;          /* the time; 0: the machine's */
 static int naps;                   /* in ms */
+static int results;                /* that are not freed */
 static unsigned refusal_of_login;  /* an error */
+static short awaited;              /* the events of the last wait, and its end */
+static int64_t awaited_until;
 static bool has_tls, no_names, no_memory;
 static char connected_with[400]; /* the options and the arguments of a connection */
 
@@ -567,9 +575,9 @@ static void usual(void) {
     witnesses = compares = true;
     memset(odds, 0, sizeof odds);
     memset(sent, 0, sizeof sent);
-    check_ms = frozen_ms = naps = 0;
+    check_ms = frozen_ms = naps = results = 0;
     odd_status = refusal_of_login = 0;
-    idle_ends = has_tls = no_names = no_memory = false;
+    no_witness = idle_ends = has_tls = no_names = no_memory = false;
     server_uuid = NULL;
     connected_with[0] = '\0';
     awaits = MYSQL_WAIT_READ;
@@ -588,6 +596,8 @@ static int lie_nap(int ms) {
 
 static short lie_await(int socket, short events, int64_t end_ms) {
     (void)socket;
+    awaited = events;
+    awaited_until = end_ms;
     return end_ms == 0 ? idle_ends : (short)(events & ready);
 }
 
@@ -616,7 +626,7 @@ static bool take_odd(session *s, int kind) {
         }
         reply *out = &s->own.replies[0];
         o->times--;
-        if (o->error == DEADLOCK || o->error == CHANGED) {
+        if (o->error == DEADLOCK || o->error == CHANGED || kind == COMMITTING) {
             tx_drop(s);
             s->own.begun = false;
         }
@@ -639,15 +649,16 @@ static bool take_odd(session *s, int kind) {
 
 /* ---- calls of libmariadb --------------------------------------------------------------------- */
 
-int STDCALL mysql_send_query_start(int *ret, MYSQL *db, const char *text, unsigned long length) {
+int STDCALL mysql_send_query_start(int *ret, MYSQL *db, const char *begin, unsigned long length) {
     session *s = session_of(db);
     bool witnessed;
-    (void)length;
+    char *text = strndup(begin, length); /* no 0 ends a statement */
     const statement_sent now = read_statement(text, &witnessed);
     scripted_disturb();
     sent[now.which]++;
     last[now.which] = now;
     snprintf(last_text[now.which], sizeof last_text[0], "%s", text);
+    free(text);
     if (now.which == RELOADED && before_reload != NULL) {
         void (*call)(void) = before_reload;
         before_reload = NULL;
@@ -721,6 +732,7 @@ int STDCALL mysql_read_query_result_start(my_bool *ret, MYSQL *db) {
 int STDCALL mysql_store_result_cont(MYSQL_RES **ret, MYSQL *db, int status) {
     const bool there = status != MYSQL_WAIT_TIMEOUT && reply_of(db)->columns > 0;
     *ret = there ? (MYSQL_RES *)(void *)reply_of(db) : NULL;
+    results += there;
     return 0;
 }
 
@@ -758,7 +770,8 @@ MYSQL_ROW STDCALL mysql_fetch_row(MYSQL_RES *rows) {
 }
 
 void STDCALL mysql_free_result(MYSQL_RES *rows) {
-    (void)rows;
+    assert_non_null(rows);
+    results--;
 }
 
 unsigned int STDCALL mysql_field_count(MYSQL *db) {
@@ -957,6 +970,7 @@ static void records_are_at_a_url(void **state) {
         {"mysql://h?defaults-file=/none", NULL},
         {"mysql://h/d?table=1x", "table"},
         {"mysql://h/d?tls=maybe", "tls"},
+        {"mysql://h?tls=maybe", "tls"},
         {"mysql://h/d?ca=/x", "tls=verify"},
         {"mysql://h/d?ca=/x&tls=require", "tls=verify"},
         {"mysql://h/d?ca=/x&tls=verify", NULL},
@@ -982,11 +996,14 @@ int main(int count, char **arguments) {
         cmocka_unit_test(records_are_those_of_the_row),
         cmocka_unit_test(records_are_at_a_url),
         cmocka_unit_test(records_after_an_odd_answer),
+        cmocka_unit_test(records_of_a_new_namespace),
+        cmocka_unit_test(records_are_compared_with_their_grant),
         cmocka_unit_test(records_and_their_seals),
         cmocka_unit_test(records_of_a_loss_have_no_seal),
         cmocka_unit_test(records_are_read_back_once),
         cmocka_unit_test(records_are_checked_now_and_then),
         cmocka_unit_test(records_of_a_cluster_begin_in_a_transaction),
+        cmocka_unit_test(records_need_no_rows_of_a_write),
         cmocka_unit_test(records_are_settled),
         cmocka_unit_test(records_are_listed_in_pages),
         cmocka_unit_test(records_have_the_time_of_the_server),
@@ -994,6 +1011,16 @@ int main(int count, char **arguments) {
         cmocka_unit_test(records_are_on_the_host_of_a_file),
         cmocka_unit_test(records_are_behind_a_server),
         cmocka_unit_test(records_are_on_a_server),
+        cmocka_unit_test(records_are_unchanged_after_these_errors),
+        cmocka_unit_test(records_are_sent_again),
+        cmocka_unit_test(records_have_short_names),
+        cmocka_unit_test(records_are_composed),
+        cmocka_unit_test(records_come_in_time),
+        cmocka_unit_test(records_are_of_one_session),
+        cmocka_unit_test(records_of_a_parent_stay),
+        cmocka_unit_test(records_that_are_older_are_noticed),
+        cmocka_unit_test(records_are_in_the_same_table),
+        cmocka_unit_test(records_need_a_session_of_these_settings),
         cmocka_unit_test_setup(records_of_each_step, begin_program),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),

@@ -10,9 +10,9 @@
 
 static int64_t awaited_until_ms;
 static short lie_await(int socket, short events);
-static int lie_poll(const struct pollfd *set);
+static int lie_poll(const struct pollfd *set, nfds_t count, int ms);
 #define module_await(fd, events, end_ms) (awaited_until_ms = (end_ms), lie_await(fd, events))
-#define poll(set, count, ms)             lie_poll(set)
+#define poll(set, count, ms)             lie_poll(set, count, ms)
 #include "../modules/postgres.c"
 #include "../modules/postgres_place.c"
 #include "../modules/postgres_session.c"
@@ -88,6 +88,7 @@ static struct {
 static struct {
     int times, column;
     const char *cell;
+    bool meddles; /* one after those shows a trigger */
 } greeted_as;
 
 static const char *identity(void) {
@@ -130,6 +131,9 @@ static PGresult *greet_client(session *s) {
     if (greeted_as.times > 0) {
         greeted_as.times--;
         put_cell(out, greeted_as.column, greeted_as.cell);
+    } else if (greeted_as.meddles) {
+        greeted_as.meddles = false;
+        put_cell(out, GREET_MEDDLER, "theirs");
     }
     return out;
 }
@@ -554,7 +558,8 @@ static short lie_await(int socket, short events) {
     return events == POLLIN || net.deaf ? 0 : events; /* no answer comes later */
 }
 
-static int lie_poll(const struct pollfd *set) {
+static int lie_poll(const struct pollfd *set, nfds_t count, int ms) {
+    assert_true(set == NULL ? count == 0 && ms > 0 : count == 1 && ms == 0);
     if (set == NULL || net.inputs == 0) {
         return 0; /* nothing arrives, and no sleep is worth its time */
     }
@@ -1125,6 +1130,7 @@ static void records_need_a_server(void **state) {
          "an UNLOGGED table, so a crash may lose acknowledged writes: run ALTER TABLE"},
         {GREET_MEDDLER, "theirs", "theirs"},
         {GREET_MARKS, "999999", "was dropped or made again"},
+        {GREET_MARKS, "999999", "was dropped or made again"}, /* each time */
         {GREET_MARKS, "", "was dropped or made again"},
         {GREET_MARKS, "", NULL}, /* to a client that has not seen the table */
         {GREET_NAMESPACES, NULL, NULL},
@@ -1184,6 +1190,10 @@ static void records_need_a_server(void **state) {
                             greetings[i].says == NULL ? identity() : "new");
     }
     greeted_as.times = 1;
+    greeted_as.meddles = true;
+    assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
+    assert_says(&error, "theirs, which can change what firn writes");
+    greeted_as.times = 1;
     greeted_as.column = GREET_WHOLE_PAGES;
     greeted_as.cell = "f";
     store->whole_pages = 1;
@@ -1195,6 +1205,18 @@ static void records_need_a_server(void **state) {
     assert_non_null(strstr(store->link.caution, "fsync=off"));
     assert_int_equal(connect_now(store, NULL), FIRN_OK);
     assert_string_equal(store->link.caution, "");
+    /* a host that fails otherwise does not hide that another one was busy */
+    for (int i = 0; i < 2; i++) {
+        connect_now(store, NULL);
+        only_session()->closed = true;
+        only_session()->own.answered = false; /* so that the client notices */
+        store->link.busy = i == 1;
+        assert_int_equal(lost_early(store, NULL, NULL), FIRN_ESTORE);
+        assert_int_equal(store->link.busy, i == 1);
+        store->link.patient = false;
+        assert_int_equal(module_late(&store->link, "", NULL), FIRN_ESTORE);
+        assert_int_equal(store->link.busy, i == 1);
+    }
     /* tables that never appear, or that cannot be made */
     greeted_as.times = 4;
     greeted_as.column = GREET_KEPT;
@@ -1257,11 +1279,14 @@ static void records_need_an_own_session(void **state) {
     assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
     assert_says(&error, "does not answer");
     begins_inside = false;
+    const int64_t last_high = store->sql.last_high;
+    store->sql.last_high = 0; /* so that no other statement follows */
     planned.which = GREETING;
     planned.count = planned.inside = planned.done = 1;
     planned.lost = false;
     assert_int_equal(connect_now(store, &error), FIRN_ESTORE);
     assert_says(&error, "its session is in a transaction");
+    store->sql.last_high = last_high;
     /* the last reservation is looked for */
     assert_int_equal(connect_now(store, &error), FIRN_OK);
     assert_false(store->sql.suspect);

@@ -413,6 +413,8 @@ const firn_driver firn_store_driver = {
     .close = tells_close,
 };
 
+#include "scripted_sqlite_steps.h"
+
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static int begin_program(void **state) {
@@ -518,6 +520,19 @@ static int tear_down_program(void **state) {
 
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_of_a_count),
+        cmocka_unit_test(records_of_a_count_do_not_fall),
+        cmocka_unit_test(records_of_a_count_are_in_one_file),
+        cmocka_unit_test(records_are_written_in_turn),
+        cmocka_unit_test(records_do_not_wait_for_a_stopped_process),
+        cmocka_unit_test(records_need_the_lock_of_the_named_file),
+        cmocka_unit_test(records_are_not_locked_by_a_child),
+        cmocka_unit_test(records_of_each_step),
+        cmocka_unit_test(records_of_all_names),
+        cmocka_unit_test(records_are_refused_in_another_file),
+        cmocka_unit_test(records_that_are_older_are_noticed),
+        cmocka_unit_test(records_are_listed),
+        cmocka_unit_test(records_leave_a_short_log),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_a_restored_folder, begin_program),
         cmocka_unit_test_setup(locks_of_sqlite_alone_suffice, begin_program),

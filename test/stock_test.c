@@ -319,6 +319,9 @@ static void a_rate_rises_at_once_and_falls_slowly(void **state) {
     assert_in_range(rate_of(segment), 359980, 360020);
     pass(&world.clock, 30 * SECOND);
     assert_in_range(rate_of(segment), 359980, 360020);
+    take_block(segment, 12000);
+    pass(&world.clock, MINUTE); /* 90 s since then */
+    assert_in_range(rate_of(segment), 479980, 480020);
     note_rate(segment, "no sense");
     (void)rate_of(segment);
     note_rate(segment, "0 0 ffffffffffffffff");
@@ -771,10 +774,16 @@ static int give_all_back(firn_segment *segment) {
     return firn_segment_give_back(segment, NULL);
 }
 
-/* Each call to the file fails once, and after it the next ones continue. */
+static int refill_once(firn_segment *segment) {
+    const firn__stock_wish wish = {1, 1, 0, FIRN_SLOT_MAX};
+    return firn__stock_refill(firn__segment_stock(segment), &wish, NULL);
+}
+
+/* Each call to the file fails once, and after it the next ones continue. Only looks and refills
+ * that are not needed yet fail silently. */
 static void a_call_of_the_file_that_fails_repeats_nothing(void **state) {
-    static int (*const calls[])(firn_segment *) = {take_some, take_many, return_some,
-                                                   show_them, show_next, give_all_back};
+    static int (*const calls[])(firn_segment *) = {
+        refill_once, show_them, show_next, give_all_back, take_some, return_some, take_many};
     (void)state;
     firn_segment *segment = integers_of(file, "max_reserve=400 step=20");
     gets(segment);
@@ -790,7 +799,7 @@ static void a_call_of_the_file_that_fails_repeats_nothing(void **state) {
                 failed += code != FIRN_OK;
             } while (fails_in == 0);
             assert_int_equal(code, FIRN_OK);
-            assert_in_range(failed, 1, at - 1);
+            assert_in_range(failed, i < 4 ? at - 1 : 1, at - 1);
             fails_in = 0;
         }
     }
@@ -1264,6 +1273,11 @@ static void an_older_file_sees_no_loss_in_a_give_back(void **state) {
     ended(segment);
     segment = integers();
     assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    firn_segment *clone = integers_of(copy, ""); /* likewise */
+    gets(clone);
+    forget_witness(clone);
+    ended(clone);
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
     kill_integers(segment);
     put_back(copy);
     segment = integers();
@@ -1482,7 +1496,7 @@ static void a_loss_during_a_refill_drops_the_reserve(void **state) {
     int64_t first;
     firn_error error = {0};
     assert_int_equal(firn_segment_block(segment, 20000, &first, &error), FIRN_EBACK);
-    error_text(&error, FIRN_EBACK, "which this machine had");
+    error_text(&error, FIRN_EBACK, "the store of integer orders has lost reservations");
     assert_null(at_reserve);
     assert_int_equal(in_hand(file).left, 0);
     assert_int_equal(take_some(segment), FIRN_OK);
@@ -1662,6 +1676,8 @@ static void a_loss_before_a_refill_drops_the_reserve(void **state) {
     firn_segment *segment = on_a_real_store(&shared);
     assert_int_equal(firn_segment_open(&advancing, "orders", "", shared, &world.hands, NULL),
                      FIRN_OK);
+    assert_int_equal(firn__stock_look(firn__segment_stock(segment), NULL), FIRN_OK);
+    assert_true(in_hand(file).left > 0); /* no loss yet */
     frail(segment);
     frail_driver.begin = frail_begin_rate;
     const firn__stock_wish wish = {1, 1, 0, FIRN_SLOT_MAX};
