@@ -81,8 +81,8 @@ static int add_spare(firn__machine *machine, const firn__machine_list *list, int
         return code;
     }
     snprintf(key, sizeof key, "%" PRIu64, node);
-    if (is_listed(list, key) || !is_allowed(machine, key)) { /* excluded during the listing */
-        return FIRN_OK;                                      /* next time */
+    if (is_listed(list, key) || !is_allowed(machine, key)) {
+        return FIRN_OK; /* next time: the claims may have been narrowed during the listing */
     }
     code = firn__machine_refill(machine, key, &claim, &held, error);
     return code == FIRN_EBUSY ? FIRN_OK : code;
