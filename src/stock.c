@@ -62,7 +62,8 @@ int64_t firn__stock_left(const firn__stock_record *record) {
 
 void firn__stock_empty(const firn__stock *stock, firn__stock_record *record) {
     record->epoch = (record->epoch > stock->epoch ? record->epoch : stock->epoch) + 1;
-    record->ceiling = record->grant == 0 ? record->ceiling : 0; /* where the next block begins */
+    const bool floor = record->grant == 0 && record->ceiling == record->mark.high;
+    record->ceiling = floor ? record->ceiling : 0; /* where the next block begins, at least */
     record->first = record->end = 0;
     record->grant = record->mark.grant = 0;
 }

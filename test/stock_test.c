@@ -1943,6 +1943,27 @@ static firn__stock_record record_now(void) {
     return now;
 }
 
+/* A note of somebody else has integers in hand, but no refill. */
+static void integers_without_a_refill_are_dropped(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    places_of = firn__segment_stock(segment);
+    firn_records seen;
+    firn__stock_record now;
+    firn__stock_doubt doubt;
+    assert_int_equal(firn__stock_begin(places_of, &seen, &now, &doubt, NULL), FIRN_OK);
+    now.grant = 0;
+    assert_true(firn__stock_left(&now) > 0);
+    assert_int_equal(firn__stock_commit(places_of, &seen, &now, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    now = record_now();
+    assert_int_equal(firn__stock_left(&now), 0);
+    gets(segment);
+    nothing_twice();
+    ended(segment);
+}
+
 static void a_wish_takes_what_fits(void **state) {
     (void)state;
     firn_segment *segment = integers();
@@ -2300,6 +2321,7 @@ int main(int count, char **words) {
         TEST(a_block_whose_reply_is_lost_is_a_gap),
         TEST(who_is_overtaken_raises_no_alarm),
         TEST(a_block_has_its_place),
+        TEST(integers_without_a_refill_are_dropped),
         TEST(a_wish_takes_what_fits),
         TEST(what_is_given_back_is_the_next_block),
         TEST(what_is_given_back_is_the_last_block),
