@@ -636,7 +636,7 @@ int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error
     if (marks && origin == 1) {
         code = compare_marks(machine, &lost, error);
     }
-    if (code != FIRN_OK ||
+    if (code != FIRN_OK || !binding.known ||
         (lost == NOT_LOST && origin == binding.origin && seen.losses == binding.losses)) {
         return code;
     }

@@ -2653,23 +2653,26 @@ static void a_disk_of_another_machine_is_noticed(void **state) {
     closed(gen);
 }
 
-/* A binding that firn did not write names no machine. */
+/* A binding that firn did not write names no machine, and a refill does not make it whole. */
 static void a_damaged_binding_is_a_copy(void **state) {
     (void)state;
+    char key[FIRN_KEY_SIZE];
     firn_records seen;
-    firn_gen *gen = process();
-    takes(gen);
+    firn_gen *gen = issuing(key);
     firn__binding binding;
     char cut[FIRN_NOTE_SIZE];
     assert_int_equal(firn__binding_read(gen->machine, &binding, NULL), FIRN_OK);
     snprintf(cut, sizeof cut, "%" PRIx64 " %" PRIx64 " %" PRIx32 " 1", binding.id, binding.file,
              binding.boot);
-    away = true;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(firn__machine_begin(gen->machine, &seen, "machine", NULL), FIRN_OK);
         const int code =
             firn__machine_write(gen->machine, &seen, seen.mark, i == 0 ? "1 2 3 4" : cut, NULL);
         assert_int_equal(firn__machine_end(gen->machine, code), FIRN_OK);
+        away = false;
+        refill_of(gen, key, FIRN_OK);
+        assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+        away = true;
         denied_process(file, "", FIRN_ESTORE, "and the store is away");
     }
     closed(gen);
