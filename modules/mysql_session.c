@@ -110,10 +110,9 @@ static int reach(mysql_store *store, size_t host, int64_t deadline_ms, firn_erro
     store->late = store->proved = false;
     store->witness[0] = '\0';
     store->db = mysql_init(NULL);
-    if (store->db == NULL) {
-        return module_no_memory(error);
+    if (store->db == NULL || mysql_options(store->db, MYSQL_OPT_NONBLOCK, NULL) != 0) {
+        return module_no_memory(error); /* without that option the next call would crash */
     }
-    mysql_options(store->db, MYSQL_OPT_NONBLOCK, NULL);
     mysql_options(store->db, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
     mysql_options(store->db, MYSQL_SET_CHARSET_NAME, "utf8mb4");
     if (store->defaults != NULL) {

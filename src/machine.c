@@ -81,8 +81,8 @@ static int add_spare(firn__machine *machine, const firn__machine_list *list, int
         return code;
     }
     snprintf(key, sizeof key, "%" PRIu64, node);
-    if (is_listed(list, key)) {
-        return FIRN_OK; /* next time */
+    if (is_listed(list, key) || !is_allowed(machine, key)) {
+        return FIRN_OK; /* next time: the claims may have been narrowed during the listing */
     }
     code = firn__machine_refill(machine, key, &claim, &held, error);
     return code == FIRN_EBUSY ? FIRN_OK : code;
@@ -286,7 +286,7 @@ static int grant_elsewhere(firn__machine *machine, const firn_request *request, 
 static int machine_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                            firn_error *error) {
     firn__machine *machine = self;
-    if (!is_window(request)) {
+    if (!is_window(request) || !machine->clocked) {
         return pass(machine, request, first, held, error);
     }
     firn_error why = {0};
@@ -347,7 +347,7 @@ static int list_own(firn__machine *machine, firn_visit *visit, void *context, fi
 static int machine_list(void *self, const char *ns, firn_visit *visit, void *context,
                         firn_error *error) {
     firn__machine *machine = self;
-    return strcmp(ns, machine->ns) == 0
+    return ns != NULL && strcmp(ns, machine->ns) == 0
                ? list_own(machine, visit, context, error)
                : firn_store_list(machine->shared, ns, visit, context, error);
 }

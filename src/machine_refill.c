@@ -87,7 +87,7 @@ static int instance_of(firn__machine *machine, uint64_t *instance, firn_error *e
 static int bound(refilling *f, const firn_request *claim, firn_error *error) {
     const firn__machine *machine = f->machine;
     const firn__right *right = &f->before;
-    int64_t target, present;
+    int64_t target = 0, present;
     int code = firn__reach_slot(machine->gen, &f->clock.least, 0, 0, &present, error);
     if (code != FIRN_OK) {
         return code;
@@ -636,7 +636,7 @@ int firn__machine_identify(firn__machine *machine, bool marks, firn_error *error
     if (marks && origin == 1) {
         code = compare_marks(machine, &lost, error);
     }
-    if (code != FIRN_OK ||
+    if (code != FIRN_OK || !binding.known ||
         (lost == NOT_LOST && origin == binding.origin && seen.losses == binding.losses)) {
         return code;
     }

@@ -62,7 +62,9 @@ int64_t firn__stock_left(const firn__stock_record *record) {
 
 void firn__stock_empty(const firn__stock *stock, firn__stock_record *record) {
     record->epoch = (record->epoch > stock->epoch ? record->epoch : stock->epoch) + 1;
-    record->ceiling = record->first = record->end = 0;
+    const bool floor = record->grant == 0 && record->ceiling == record->mark.high;
+    record->ceiling = floor ? record->ceiling : 0; /* where the next block begins, at least */
+    record->first = record->end = 0;
     record->grant = record->mark.grant = 0;
 }
 
@@ -197,6 +199,7 @@ static firn__stock_doubt judge_record(firn__stock *stock, const firn_records *se
     const int file = witness_open(stock, false);
     const bool witnessed = witness_read(file, &seen_last);
     stock->epoch = witnessed ? (uint32_t)seen_last.epoch : 0;
+    stock->reached = witnessed ? seen_last.mark : 0;
     if (file >= 0) {
         close(file);
     }

@@ -51,7 +51,8 @@ typedef struct firn__stock {
     firn__stock_keys keys;
     firn_request names;       /* ns, layout, key and note of the shared store's record */
     uint64_t here;            /* digest of the machine, the file and the boot; 0: not known */
-    uint32_t epoch;           /* of the witness when the record was last read */
+    uint32_t epoch;           /* of the witness when the record was last read, */
+    int64_t reached;          /* and its mark */
     int64_t look_ms, tend_ms; /* nor is the shared store looked at, nor a refill sent, before */
 } firn__stock;
 

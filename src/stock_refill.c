@@ -215,13 +215,14 @@ static bool put_block(firn__stock_record *record, const stock_block *block,
     return true;
 }
 
-/* The mark of another machine's file may be of another store. A block below the mark of an older copy
- * proves no loss, since the machine may have given back: the next one begins at the mark or later. */
+/* The mark of another machine's file may be of another store. If the machine may have given back since
+ * an older copy, a block below its mark proves no loss: the next one begins at the mark or later. */
 static void drop_doubtful(const firn__stock *stock, firn__stock_record *record,
                           firn__stock_doubt doubt) {
     firn__stock_empty(stock, record);
     record->mark.high = doubt == FIRN__STOCK_UNSURE ? 0 : record->mark.high;
-    record->ceiling = doubt == FIRN__STOCK_OLDER ? record->mark.high : 0;
+    const bool lowered = doubt == FIRN__STOCK_OLDER && stock->reached < record->mark.high;
+    record->ceiling = lowered ? record->mark.high : 0;
 }
 
 /* The block begins below what this machine had from the store: the store lost reservations after it

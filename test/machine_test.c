@@ -238,6 +238,11 @@ static void the_reserve_is_refilled_in_time(void **state) {
         assert_in_range(status.reserve_ms, 58 * 60000, 3600000);
     }
     assert_in_range(world.log.reserves, minutes * 3 / 2, 2 * (minutes + 2)); /* two nodes */
+    away = true;
+    assert_int_equal(run_for(gen, 3 * MINUTE, 5 * SECOND), 36);
+    firn_status status = {.size = sizeof status};
+    firn_gen_status(gen, &status);
+    assert_in_range(status.reserve_failures, 2, 36);
     nothing_twice();
     closed(gen);
 }
@@ -1490,6 +1495,80 @@ static void a_refill_learns_of_narrowed_claims(void **state) {
     world.store = usual;
 }
 
+static const firn_holding *early; /* of the first page of the next listing */
+
+static int list_by_pages(void *self, const char *ns, firn_visit *visit, void *context,
+                         firn_error *error) {
+    const firn_holding *page = early;
+    early = NULL;
+    const int code = page != NULL ? visit(context, page) : FIRN_OK;
+    return code == FIRN_OK ? shared_list(self, ns, visit, context, error) : code;
+}
+
+/* The claims are narrowed between two pages of the listing that looks for a spare node. */
+static void a_node_that_is_excluded_meanwhile_is_no_spare(void **state) {
+    static firn_store_ops ops;
+    char key[FIRN_KEY_SIZE] = "0", wide[FIRN_LAYOUT_SIZE], narrowed[FIRN_LAYOUT_SIZE + 40];
+    const firn_holding page = {.ns = "r", .layout = wide, .key = key, .note = ""};
+    firn__machine_list list;
+    int64_t floor;
+    (void)state;
+    firn_store *usual = world.store, *memory = world.log.real;
+    world.log.real = store_at(url);
+    ops = shared_ops;
+    ops.list = list_by_pages;
+    assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
+    firn_gen *gen = process();
+    takes(gen);
+    snprintf(wide, sizeof wide, "%s", gen->kept.stored);
+    snprintf(narrowed, sizeof narrowed, "claim=8..15 %s", wide);
+    const firn_relabel change = {"r", wide, narrowed, 0, false};
+    assert_int_equal(firn_store_relabel(world.log.real, &change, &floor, NULL), FIRN_OK);
+    (void)run_for(gen, 2 * MINUTE, SECOND);
+    while (right_of(gen, key).state != 0) {
+        key[0]++;
+    }
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 2);
+    for (size_t i = 0; i < 2; i++) { /* of the two nodes one remains */
+        if (strtoull(list.node[i].key, NULL, 10) != node_of(gen)) {
+            assert_int_equal(firn__machine_shut(gen->machine, list.node[i].key, INT64_MAX, NULL),
+                             FIRN_OK);
+        }
+    }
+    early = &page;
+    for (int s = 0; s < 120 && early != NULL; s++) {
+        pass(&world.clock, SECOND);
+        takes(gen);
+    }
+    assert_null(early);
+    assert_int_equal(right_of(gen, key).state, 0);
+    (void)run_for(gen, MINUTE, SECOND);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 2);
+    nothing_twice();
+    closed(gen);
+    firn_store_close(world.store);
+    world.store = usual;
+    world.log.real = memory;
+}
+
+/* Somebody else's layout, of a namespace without nodes: only the listing of all has it. */
+static void another_layout_without_nodes_is_refused(void **state) {
+    static const char shut[] = "closed (to try): time:40/ms@@2024-01-01 node:4 sequence:3";
+    const firn_relabel closes = {"r", NULL, shut, 0, false};
+    const firn_relabel opens = {"r", shut, strstr(shut, "time:"), 0, false};
+    int64_t floor;
+    (void)state;
+    firn_store *usual = world.store;
+    world.store = store_at(url);
+    assert_int_equal(firn_store_relabel(world.store, &closes, &floor, NULL), FIRN_OK);
+    assert_int_equal(firn_store_relabel(world.store, &opens, &floor, NULL), FIRN_OK);
+    denied_process(file, "", FIRN_ENAMESPACE, "has layout");
+    firn_store_close(world.store);
+    world.store = usual;
+}
+
 /* The file still has the excluded node when the process starts. */
 static void who_starts_takes_no_excluded_node(void **state) {
     (void)state;
@@ -1651,6 +1730,39 @@ static void a_clock_that_is_corrected_after_a_boot_is_believed(void **state) {
         failed += take(gen, NULL) != FIRN_OK;
     }
     assert_in_range(failed, 0, 12);
+    nothing_twice();
+    closed(gen);
+}
+
+/* In another time namespace, CLOCK_BOOTTIME is another one: the last refill seems to be later. */
+static void a_refill_of_another_time_namespace_is_no_clock(void **state) {
+    (void)state;
+    firn__machine_list list;
+    firn_error error = {0};
+    firn_gen *gen = process();
+    takes(gen);
+    pass(&world.clock, 10 * MINUTE);
+    away = true;
+    reboot(gen);
+    denied_process(file, "", FIRN_EBUSY, "in use");
+    pass(&world.clock, 12 * SECOND);
+    gen = process();
+    takes(gen);
+    pass(&world.clock, 5 * SECOND);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    for (size_t i = 0; i < list.count; i++) {
+        firn__right *right = &list.node[i].right;
+        right->there_ms = (present(&world.clock).sec + 11) * 1000;
+        right->read_ms = firn__machine_steady_ns(gen->machine) / 1000000 + 9000;
+        right->boot = gen->machine->boot;
+        write_right_of(gen, list.node[i].key, right);
+    }
+    step(&world.clock, 3 * SECOND);
+    pass(&world.clock, 7 * SECOND);
+    assert_int_equal(take(gen, &error), FIRN_ESTORE);
+    error_text(&error, FIRN_ESTORE, "away");
+    away = false;
+    takes(gen);
     nothing_twice();
     closed(gen);
 }
@@ -2546,23 +2658,26 @@ static void a_disk_of_another_machine_is_noticed(void **state) {
     closed(gen);
 }
 
-/* A binding that firn did not write names no machine. */
+/* A binding that firn did not write names no machine, and a refill does not make it whole. */
 static void a_damaged_binding_is_a_copy(void **state) {
     (void)state;
+    char key[FIRN_KEY_SIZE];
     firn_records seen;
-    firn_gen *gen = process();
-    takes(gen);
+    firn_gen *gen = issuing(key);
     firn__binding binding;
     char cut[FIRN_NOTE_SIZE];
     assert_int_equal(firn__binding_read(gen->machine, &binding, NULL), FIRN_OK);
     snprintf(cut, sizeof cut, "%" PRIx64 " %" PRIx64 " %" PRIx32 " 1", binding.id, binding.file,
              binding.boot);
-    away = true;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(firn__machine_begin(gen->machine, &seen, "machine", NULL), FIRN_OK);
         const int code =
             firn__machine_write(gen->machine, &seen, seen.mark, i == 0 ? "1 2 3 4" : cut, NULL);
         assert_int_equal(firn__machine_end(gen->machine, code), FIRN_OK);
+        away = false;
+        refill_of(gen, key, FIRN_OK);
+        assert_int_equal(right_of(gen, key).state, FIRN__RIGHT_OPEN);
+        away = true;
         denied_process(file, "", FIRN_ESTORE, "and the store is away");
     }
     closed(gen);
@@ -3866,6 +3981,7 @@ int main(int count, char **words) {
         TEST(a_loss_that_cannot_be_declared_closes_the_right),
         TEST(rights_that_are_over_stop_nobody),
         TEST(a_clock_that_is_corrected_after_a_boot_is_believed),
+        TEST(a_refill_of_another_time_namespace_is_no_clock),
         TEST(a_store_that_does_not_answer_is_left_alone),
         TEST(a_store_without_an_answer_is_a_pause),
         TEST(a_reserve_is_given_back),
@@ -3881,6 +3997,8 @@ int main(int count, char **words) {
         TEST(excluded_nodes_leave_the_reserve),
         TEST(who_starts_takes_no_excluded_node),
         TEST(a_refill_learns_of_narrowed_claims),
+        TEST(a_node_that_is_excluded_meanwhile_is_no_spare),
+        TEST(another_layout_without_nodes_is_refused),
         TEST(a_give_back_is_no_loss_for_an_idle_process),
         TEST(a_node_that_was_claimed_again_is_no_loss),
         TEST(a_right_that_is_given_back_meanwhile_is_not_refilled),

@@ -673,9 +673,12 @@ static void records_are_behind_a_server(void **state) {
     assert_true(self->late);
     maria_hang_up(self, false);
     ready = POLLIN;
-    no_memory = true;
-    assert_int_equal(dial(self, &error), FIRN_EMEMORY);
-    no_memory = false;
+    for (no_memory = 2; no_memory > 0; no_memory--) {
+        connected_with[0] = '\0';
+        assert_int_equal(dial(self, &error), FIRN_EMEMORY);
+        assert_null(strstr(connected_with, "host="));
+        maria_hang_up(self, false);
+    }
     no_names = true; /* the library finds localhost */
     assert_int_equal(dial(self, &error), FIRN_OK);
     assert_false(self->late);

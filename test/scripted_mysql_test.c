@@ -568,7 +568,8 @@ static int results;                /* that are not freed */
 static unsigned refusal_of_login;  /* an error */
 static short awaited;              /* the events of the last wait, and its end */
 static int64_t awaited_until;
-static bool has_tls, no_names, no_memory;
+static bool has_tls, no_names;
+static int no_memory;            /* 1: for a handle; 2: for its option */
 static char connected_with[400]; /* the options and the arguments of a connection */
 
 static void usual(void) {
@@ -577,7 +578,8 @@ static void usual(void) {
     memset(sent, 0, sizeof sent);
     check_ms = frozen_ms = naps = results = 0;
     odd_status = refusal_of_login = 0;
-    no_witness = idle_ends = has_tls = no_names = no_memory = false;
+    no_witness = idle_ends = has_tls = no_names = false;
+    no_memory = 0;
     server_uuid = NULL;
     connected_with[0] = '\0';
     awaits = MYSQL_WAIT_READ;
@@ -797,7 +799,7 @@ const char *STDCALL mysql_error(MYSQL *db) {
 
 MYSQL *STDCALL mysql_init(MYSQL *db) {
     (void)db;
-    if (no_memory) {
+    if (no_memory == 1) {
         return NULL;
     }
     session *s = session_new();
@@ -832,7 +834,7 @@ int STDCALL mysql_options(MYSQL *db, enum mysql_option option, const void *value
                                              : *options[i].form == 'b'
                                                  ? module_digits(digits, *(const my_bool *)value)
                                                  : NULL);
-            return 0;
+            return option == MYSQL_OPT_NONBLOCK && no_memory == 2;
         }
     }
     fail_msg("option %d", option);

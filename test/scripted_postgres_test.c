@@ -348,11 +348,10 @@ static bool in_transaction(const session *s) {
 /* "@" is the prefix of the tables, and "#" and "~" are numbers. */
 static bool is_text_of(const char *pattern, const char *text) {
     for (; *pattern != '\0'; pattern++) {
-        const size_t digits = strspn(text, "0123456789") - (pattern[1] == '0'); /* "#0" */
         if (*pattern == '@' && strncmp(text, "firn", 4) == 0) {
             text += 4;
         } else if ((*pattern == '#' || *pattern == '~') && *text <= '9' && *text >= '0') {
-            text += digits;
+            text += strspn(text, "0123456789") - (pattern[1] == '0'); /* "#0" */
         } else if (*pattern == *text) {
             text++;
         } else {

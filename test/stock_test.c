@@ -1287,6 +1287,45 @@ static void an_older_file_sees_no_loss_in_a_give_back(void **state) {
     ended(segment);
 }
 
+/* Nor if somebody gives back once more before the next refill. */
+static void an_older_file_that_is_given_back_sees_no_loss(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = worked();
+    copy_file(copy, "older.db");
+    ended(segment);
+    segment = integers();
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    kill_integers(segment);
+    put_back(copy);
+    away = true;
+    segment = integers();
+    gets_none(segment, FIRN_ESTORE, "has too few integers left");
+    away = false;
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    gets(segment);
+    drain(segment, 3000);
+    nothing_twice();
+    ended(segment);
+}
+
+/* The witness shows that the machine never gave back as much. */
+static void an_older_file_sees_a_loss(void **state) {
+    char copy[400];
+    (void)state;
+    firn_segment *segment = worked();
+    copy_file(copy, "older.db");
+    const int64_t next = in_hand(copy).next;
+    works(segment, 60);
+    kill_integers(segment);
+    put_back(copy);
+    loses_from(next - 15);
+    segment = integers();
+    gets_none(segment, FIRN_EBACK, "which this machine had");
+    nothing_twice();
+    ended(segment);
+}
+
 /* An older copy from before several drops is used again after one of its blocks is lost. */
 static void a_file_from_before_drops_is_soon_used_again(void **state) {
     char copy[400];
@@ -1904,6 +1943,27 @@ static firn__stock_record record_now(void) {
     return now;
 }
 
+/* A note of somebody else has integers in hand, but no refill. */
+static void integers_without_a_refill_are_dropped(void **state) {
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    places_of = firn__segment_stock(segment);
+    firn_records seen;
+    firn__stock_record now;
+    firn__stock_doubt doubt;
+    assert_int_equal(firn__stock_begin(places_of, &seen, &now, &doubt, NULL), FIRN_OK);
+    now.grant = 0;
+    assert_true(firn__stock_left(&now) > 0);
+    assert_int_equal(firn__stock_commit(places_of, &seen, &now, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_give_back(segment, NULL), FIRN_OK);
+    now = record_now();
+    assert_int_equal(firn__stock_left(&now), 0);
+    gets(segment);
+    nothing_twice();
+    ended(segment);
+}
+
 static void a_wish_takes_what_fits(void **state) {
     (void)state;
     firn_segment *segment = integers();
@@ -2239,6 +2299,8 @@ int main(int count, char **words) {
         TEST(a_give_back_of_another_process_is_no_loss),
         TEST(a_file_from_before_a_give_back_issues_nothing),
         TEST(an_older_file_sees_no_loss_in_a_give_back),
+        TEST(an_older_file_that_is_given_back_sees_no_loss),
+        TEST(an_older_file_sees_a_loss),
         TEST(a_file_from_before_drops_is_soon_used_again),
         TEST(a_store_that_cannot_declare_it_repeats_nothing_here),
         TEST(an_idle_process_sees_no_loss_in_a_give_back),
@@ -2259,6 +2321,7 @@ int main(int count, char **words) {
         TEST(a_block_whose_reply_is_lost_is_a_gap),
         TEST(who_is_overtaken_raises_no_alarm),
         TEST(a_block_has_its_place),
+        TEST(integers_without_a_refill_are_dropped),
         TEST(a_wish_takes_what_fits),
         TEST(what_is_given_back_is_the_next_block),
         TEST(what_is_given_back_is_the_last_block),
