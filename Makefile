@@ -9,9 +9,10 @@ CONFIGURE = cmake -S . -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
 COMPILE = cmake --build
 
 # Ninja itself takes less CPU than make, and the tests have 250 programs. A folder that make has built stays make's.
+BY_NINJA = all everything test-build sanitize memory fuzz
 ifneq ($(shell command -v ninja),)
-all everything test-build sanitize memory fuzz: export CMAKE_GENERATOR = Ninja
-all everything test-build sanitize memory fuzz: export NINJA_STATUS = [%p] $(empty)
+$(BY_NINJA): export CMAKE_GENERATOR = Ninja
+$(BY_NINJA): export NINJA_STATUS = [%p] $(empty)
 endif
 
 # Each kind of build has its own folder, so that none undoes another.

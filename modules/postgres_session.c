@@ -255,7 +255,9 @@ static int prepare(postgres_store *store, enum statement statement, firn_error *
         outcome = converse(store, NULL, &result, error);
     }
     int code = code_of(store, outcome, result, error);
-    store->prepared |= (unsigned)(outcome == ANSWERED) << statement;
+    if (outcome == ANSWERED) {
+        store->prepared |= 1U << statement;
+    }
     PQclear(result);
     return code;
 }

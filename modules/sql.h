@@ -8,7 +8,7 @@
 
 #include "module.h"
 
-#ifndef SQL_PAGE_ROWS
+#ifndef SQL_PAGE_ROWS     /* a test has shorter pages */
 #define SQL_PAGE_ROWS 256 /* of a listing */
 #endif
 

@@ -197,9 +197,10 @@ FIRN__HOT bool is_era(const firn_gen *gen, const firn__thread_view *seen) {
  * loads the cursor before, so its cache line moves once per ID. An addition can't be refused, so a
  * thread adds only if the cursor, where it saw it last, is in the present and further before the
  * limit than there are threads. The sum tells it where the cursor is, so no thread adds twice within
- * that distance, and all of them together stay before the limit. (Before a thread's next reading,
- * each thread that came since can add one beyond.) A slot of a closed window or beyond the limit is
- * dropped for good. All other calls go the usual way, which compares and swaps. */
+ * that distance, and all of them together stay before the limit. (A thread whose last reading is
+ * older than another's reading, or than another thread, can add one beyond its limit.) A slot of a
+ * closed window or beyond the limit is dropped for good. All other calls go the usual way, which
+ * compares and swaps. */
 FIRN__HOT bool take_directly(const firn_gen *gen, firn__thread_view *seen, bool coarse,
                              uint64_t *slot) {
     if ((coarse && UNLIKELY(!is_same_tick(seen))) || UNLIKELY(!is_era(gen, seen)) ||

@@ -477,6 +477,33 @@ __attribute__((unused)) static void write_long_note(void *self) {
         FIRN_OK);
 }
 
+/* ---- listings -------------------------------------------------------------------------------- */
+
+static char shown[400];   /* what the last listing has shown, a row after the other */
+static int rows_to_show;  /* until the visitor stops */
+static void *shown_store; /* whose listing it is */
+static bool shows_slowly; /* the deadline of the verb passes while a row is shown */
+
+static int show(void *context, const firn_holding *holding) {
+    const size_t length = strlen(shown);
+    assert_ptr_equal(context, shown);
+    if (shows_slowly) {
+        ((module_link *)shown_store)->end_ms = 1;
+    }
+    snprintf(shown + length, sizeof shown - length,
+             "%s|%s|%s|%s|%" PRId64 "|%" PRIu64 "|%" PRId64 ";", holding->ns, holding->layout,
+             holding->key, holding->note, holding->mark.high, holding->mark.grant, holding->floor);
+    return --rows_to_show == 0;
+}
+
+__attribute__((unused)) static int list_of(void *self, const char *ns, int rows,
+                                           firn_error *error) {
+    shown[0] = '\0';
+    rows_to_show = rows;
+    shown_store = self;
+    return firn_store_driver.list(self, ns, show, shown, error);
+}
+
 /* ---- URLs ------------------------------------------------------------------------------------ */
 
 typedef struct url_case {

@@ -452,27 +452,6 @@ static void records_are_settled(void **state) {
     steps_end(self);
 }
 
-static char shown[400];
-static int shows;            /* rows until the visitor stops */
-static module_link *expires; /* while a row is shown, as a visitor may be slow */
-
-static int show(void *context, const firn_holding *holding) {
-    const size_t length = strlen(shown);
-    assert_ptr_equal(context, shown);
-    expires->end_ms = 1;
-    snprintf(shown + length, sizeof shown - length,
-             "%s|%s|%s|%s|%" PRId64 "|%" PRIu64 "|%" PRId64 ";", holding->ns, holding->layout,
-             holding->key, holding->note, holding->mark.high, holding->mark.grant, holding->floor);
-    return --shows == 0;
-}
-
-static int list_of(mysql_store *self, const char *ns, int rows, firn_error *error) {
-    shown[0] = '\0';
-    shows = rows;
-    expires = &self->link;
-    return firn_store_driver.list(self, ns, show, shown, error);
-}
-
 static void records_are_listed_in_pages(void **state) {
     static const odd first = {LISTING_ALL, 1, .columns = 7,
                               .cells = {{"a", "one", "1", "n", "7", "18446744073709551615", NULL},
@@ -486,6 +465,7 @@ static void records_are_listed_in_pages(void **state) {
     mysql_store *self = steps_at(HOME);
     firn_error error = {0};
     (void)state;
+    shows_slowly = true;
     odds[0] = first;
     odds[0].times = 2;
     odds[1] = second;
@@ -538,6 +518,7 @@ static void records_are_listed_in_pages(void **state) {
     assert_int_equal(list_of(self, "a", 9, NULL), FIRN_OK);
     assert_string_equal(shown, "a|one|1||0|0|0;");
     steps_end(self);
+    shows_slowly = false;
 }
 
 static void records_have_the_time_of_the_server(void **state) {

@@ -779,24 +779,6 @@ static void records_that_are_older_are_noticed(void **state) {
 
 /* ---- listed ---------------------------------------------------------------------------------- */
 
-static char shown[400];
-static int shows; /* rows until the visitor stops */
-
-static int show(void *context, const firn_holding *holding) {
-    const size_t length = strlen(shown);
-    assert_ptr_equal(context, shown);
-    snprintf(shown + length, sizeof shown - length,
-             "%s|%s|%s|%s|%" PRId64 "|%" PRIu64 "|%" PRId64 ";", holding->ns, holding->layout,
-             holding->key, holding->note, holding->mark.high, holding->mark.grant, holding->floor);
-    return --shows == 0;
-}
-
-static int list_of(sqlite_store *self, const char *ns, int rows, firn_error *error) {
-    shown[0] = '\0';
-    shows = rows;
-    return firn_store_driver.list(self, ns, show, shown, error);
-}
-
 static void records_are_listed(void **state) {
     const int descriptor = next_descriptor();
     sqlite_store *self = sqlite_steps();

@@ -79,6 +79,8 @@ const char *server_url(void);
  * start. */
 const char *server_beside(const char *kind, const char *options);
 const char *server_folder(void);
+/* Runs a line of shell with that folder as $0; what it prints goes nowhere. */
+bool shell(const char *line);
 void server_stop(void); /* of this process alone */
 
 /* ---- scenes: one run of one scenario, in its own process ------------------------------- */
