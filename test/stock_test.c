@@ -677,7 +677,7 @@ static int fails_in;           /* calls of the file until one fails; 0: none doe
 static bool fails_late;        /* the change is made, and nobody knows that */
 static bool file_lost;         /* until something is written */
 static void (*at_begin)(void); /* of a transaction */
-static void (*at_read)(void);  /* inside it */
+static void (*at_read)(void);  /* inside it, when its records are read */
 
 static bool fails(void) {
     return fails_in > 0 && --fails_in == 0;
@@ -691,10 +691,11 @@ static int frail_begin(void *self, const firn_records *names, firn_verb verb, fi
 }
 
 static int frail_read(void *self, firn_records *seen, bool surely, firn_error *error) {
+    const int code = fails() ? refuse_away(error) : whole_driver->read(self, seen, surely, error);
     if (at_read != NULL) {
         at_read();
     }
-    return fails() ? refuse_away(error) : whole_driver->read(self, seen, surely, error);
+    return code;
 }
 
 static bool frail_lost(void *self, const firn_records *seen) {
