@@ -1398,7 +1398,7 @@ static int show_other(void *context, const firn_holding *holding) {
     return --*(int *)context == 0;
 }
 
-/* What `firn nodes list` shows of them, until the visitor has enough. */
+/* `firn nodes list` shows them, until the visitor has enough. */
 static void records_show_nodes_of_the_extension(void **state) {
     static const struct {
         const char *taken;
