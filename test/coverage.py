@@ -25,10 +25,12 @@ AREAS = [  # name, files, goals of lines and branches in percent; a file is of t
     ("modules", ["modules/*"], 98, 90),
     ("command", ["cmd/*", "lab/*", "common/*"], None, None),
 ]
-# Objects of other folders are the same sources with injected bugs, or tests. The core of the simulation is the same source as the
-# library's: it comes last, and counts where a line has the same branches.
+# Objects of other folders are the same sources with injected bugs, or tests that include none of them. The core of the simulation and
+# the tests with a scripted engine are the same sources as the library's and the modules': they come last, and count where a line has
+# the same branches.
 OBJECTS = ["firn_objects.dir", "firn_common.dir", "firn_command.dir", "firn_command_objects.dir", "firn_lab.dir", "firn_lab_objects.dir",
            "firn_server.dir", "firn_server_objects.dir", "firn_module.dir", "module_*.dir", "firn_sim_core.dir"]
+INCLUDING = ["scripted_*_test.dir", "closing_test.dir", "shared_look_test.dir", "vmgenid_test.dir"]
 
 
 def gcov(notes):
@@ -87,8 +89,8 @@ def main():
     parser.add_argument("build")
     args = parser.parse_args()
     notes = []
-    for name in sorted(os.listdir(f"{args.build}/CMakeFiles"), key=lambda folder: folder.startswith("firn_sim")):
-        if any(fnmatch.fnmatch(name, o) for o in OBJECTS):
+    for name in sorted(os.listdir(f"{args.build}/CMakeFiles"), key=lambda folder: (folder.startswith("firn_sim"), folder)):
+        if any(fnmatch.fnmatch(name, o) for o in OBJECTS + INCLUDING):
             for folder, _, files in os.walk(f"{args.build}/CMakeFiles/{name}"):
                 notes += [f"{folder}/{f}" for f in files if f.endswith(".gcno")]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

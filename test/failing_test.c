@@ -437,6 +437,11 @@ static failing_scenario scenarios[] = {
      "memory:"},
     {"a reserve", generate, "snowflake", "ns=r reach=1h reserve=1h reserve_path=r.db unsafe=1",
      "sqlite:shared.db"},
+    {"segments in a reserve", count, NULL, "kind=segment reserve=1h reserve_path=s.db unsafe=1",
+     "sqlite:shared.db"},
+    {"a reserve whose store is away", open_alone, "snowflake",
+     "ns=r reach=1h reserve=1h reserve_path=away.db unsafe=1 store=sqlite:/proc/none/own.db", NULL,
+     FIRN_ESTORE},
 };
 
 /* ---- one process for each call -------------------------------------------------------------- */

@@ -91,17 +91,24 @@ static void keys_are_those_of_the_rfc(void **state) {
     assert_memory_equal(out, wanted, sizeof out);
 }
 
-/* Writes the secret key with some of its digits, and a number, for its owner alone or others too. */
-static const char *key_file(int digits, mode_t mode) {
+/* Writes a key file, for its owner alone or others too. */
+static const char *file_of(const char *text, mode_t mode) {
     static char path[300];
     const char *dir = getenv("TMPDIR");
     snprintf(path, sizeof path, "%.200s/mask_test.%d.key", dir != NULL ? dir : ".", (int)getpid());
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    assert_true(fprintf(file, "# mine\n\n 17 \t010203%0*d\r\n", digits - 6, 0) > 0);
+    assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(chmod(path, mode), 0);
     return path;
+}
+
+/* The secret key with some of its digits, and a number. */
+static const char *key_file(int digits, mode_t mode) {
+    char text[100];
+    snprintf(text, sizeof text, "# mine\n\n 17 \t010203%0*d\r\n", digits - 6, 0);
+    return file_of(text, mode);
 }
 
 static void unloaded(const char *keys, const char *path, const char *words) {
@@ -142,6 +149,60 @@ static void a_key_comes_from_a_file_too(void **state) {
     unloaded("name=orders", path, "named pipe");
     assert_int_equal(unlink(path), 0);
     unloaded("name=orders", ".", "is not a file");
+}
+
+#define HEX "ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef012345678"
+
+static void a_line_of_a_key_file_is_a_number_and_a_key(void **state) {
+    static const char *const wrong[] = {
+        HEX "9\n",       "1" HEX "9\n", "1:" HEX "9\n",         "1 " HEX "g\n",      "1 " HEX "@\n",
+        "1 " HEX "G\n",  "1 " HEX "\n", "1 " HEX "99\n",        "1 " HEX "9 more\n", "x " HEX "9\n",
+        "-1 " HEX "9\n", "1\n",         "1234567890 " HEX "9\n"};
+    firn_mask *upper = NULL, *lower = NULL;
+    firn_error error = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        unloaded("name=orders", file_of(wrong[i], 0600), "contains no secret key");
+    }
+    const char *path = file_of("123456789 " HEX "9 \t\r", 0600);
+    assert_int_equal(firn_mask_load(&upper, "name=orders", path, MODULES, NULL), FIRN_OK);
+    (void)file_of("\t123456789\tabcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789",
+                  0600);
+    assert_int_equal(firn_mask_load(&lower, "name=orders", path, MODULES, NULL), FIRN_OK);
+    assert_string_equal(firn_mask_fingerprint(upper), firn_mask_fingerprint(lower));
+    firn_mask_close(upper);
+    firn_mask_close(lower);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(firn_mask_load(&upper, "name=orders", "/proc/self/mem", MODULES, &error),
+                     FIRN_EIO);
+    error_text(&error, FIRN_EIO, "cannot read the key file /proc/self/mem: check the disk");
+}
+
+/* Each form that a prefix may precede comes back, and each other one is refused. */
+static void a_prefix_goes_with_forms_of_letters_or_digits(void **state) {
+    int with = 0, without = 0;
+    (void)state;
+    for (int form = 0; form < FIRN_FORM_COUNT; form++) {
+        for (int prefixed = 0; prefixed < 2; prefixed++) {
+            char keys[80], text[FIRN_TEXT_SIZE], back[FIRN_TEXT_SIZE];
+            firn_mask *mask = NULL;
+            firn_error error = {0};
+            snprintf(keys, sizeof keys, "name=orders as=%s%s", firn_form_name(form),
+                     prefixed ? " prefix=ord key_number=3" : "");
+            if (firn_mask_open(&mask, keys, secret, MODULES, &error) != FIRN_OK) {
+                error_text(&error, FIRN_EUSAGE, "no form");
+                continue;
+            }
+            assert_int_equal(firn_mask_write(mask, text, "12345", 5, NULL), FIRN_OK);
+            assert_int_equal(strncmp(text, "ord_3_", 6) == 0, prefixed);
+            assert_int_equal(firn_mask_read(mask, back, text, strlen(text), NULL), FIRN_OK);
+            assert_string_equal(back, "12345");
+            *(prefixed ? &with : &without) += 1;
+            firn_mask_close(mask);
+        }
+    }
+    assert_int_equal(with, 11);
+    assert_true(without > with);
 }
 
 static void texts_have_their_forms(void **state) {
@@ -422,6 +483,32 @@ static void ends_of_a_text_are_known(void **state) {
     firn_mask_frame(bare, before, after, &masked);
     assert_string_equal(before, "");
     assert_string_equal(after, "");
+    static const struct {
+        const char *text;
+        int code;
+        const char *says;
+    } wrong[] = {{"", FIRN_ETEXT, "does not begin with ord_"},
+                 {"ord_", FIRN_ETEXT, "does not begin with ord_"},
+                 {"orx_999999999_1", FIRN_ETEXT, "does not begin with ord_"},
+                 {"ord-999999999_1", FIRN_ETEXT, "does not begin with ord_"},
+                 {"ord__1", FIRN_ETEXT, "the number of the key is missing after ord_"},
+                 {"ord_one_1", FIRN_ETEXT, "the number of the key is missing"},
+                 {"ord_/_1", FIRN_ETEXT, "the number of the key is missing"},
+                 {"ord_999999999", FIRN_ETEXT, "the number of the key is missing"},
+                 {"ord_999999999-1", FIRN_ETEXT, "the number of the key is missing"},
+                 {"ord_9999999990_1", FIRN_ETEXT, "the number of the key is missing"},
+                 {"ord_0999999999_1", FIRN_ETEXT, "the number of the key is missing"},
+                 {"ord_00_1", FIRN_ETEXT, "the number of the key is missing"},
+                 {"ord_0_1", FIRN_EMISMATCH, "key 0, which mask orders does not have"},
+                 {"ord_99_1", FIRN_EMISMATCH, "key 99, which mask orders does not have"},
+                 {"ord_999999999_", FIRN_ETEXT, "has more than 4 characters, not 0"},
+                 {"ord_999999999_1111", FIRN_ETEXT, "has more than 4 characters, not 4"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        error = (firn_error){0};
+        assert_int_equal(firn_mask_read(mask, middle, wrong[i].text, strlen(wrong[i].text), &error),
+                         wrong[i].code);
+        error_text(&error, wrong[i].code, wrong[i].says);
+    }
     firn_mask_close(mask);
     firn_mask_close(bare);
 }
@@ -501,6 +588,25 @@ static void keys_have_their_bounds(void **state) {
     unopened("name=orders prefix=ord as=bin", FIRN_EUSAGE, "have no form bin: use as=base58");
     unopened("name=orders prefix=abcdefghijklmnopqrstu", FIRN_EUSAGE, "use at most 20");
     unopened("name=orders fingerprint=12345678,", FIRN_EUSAGE, "use the 8 hex digits");
+    unopened("name=orders fingerprint=12345678;87654321", FIRN_EUSAGE, "use the 8 hex digits");
+    char prints[sizeof "name=orders fingerprint=" + 17 * 9] = "name=orders fingerprint=";
+    for (int i = 0; i < 17; i++) { /* a mask has at most 16 keys */
+        snprintf(prints + strlen(prints), 10, "%s%08x", i > 0 ? "," : "", i);
+    }
+    unopened(prints, FIRN_EUSAGE, "use the 8 hex digits");
+    prints[strlen(prints) - 9] = '\0';
+    unopened(prints, FIRN_EUSAGE, "which is not in fingerprint=00000000,00000001,");
+    static const char *const of_uuid47[] = {"version=4", "mac=20", "prefix=ord as=base58"};
+    for (size_t i = 0; i < sizeof of_uuid47 / sizeof *of_uuid47; i++) {
+        snprintf(name, sizeof name, "name=orders width=uuid47 %s", of_uuid47[i]);
+        unopened(name, FIRN_EUSAGE, "has no MAC and no prefix: remove version=");
+        snprintf(name, sizeof name, "name=orders width=uuid8 %s", of_uuid47[i]);
+        unopened(name, FIRN_EUSAGE, "has no MAC and no prefix: remove version=");
+    }
+    unloaded("name=orders", ring_file(2),
+             "has the keys 0, 1 and 2: choose which key masks with key_number=0");
+    unloaded("name=orders key_number=7", ring_file(1), "has no key 7, but 0 and 1: use");
+    assert_int_equal(unlink(ring_file(0)), 0);
     firn_mask_close(NULL);
 }
 
@@ -529,6 +635,10 @@ static void wrong_ids_are_refused(void **state) {
     error_text(&error, FIRN_EMISMATCH, "is not a UUID");
     assert_int_equal(firn_mask_apply(seventh, out, ids, 1, &error), FIRN_EMISMATCH);
     error_text(&error, FIRN_EMISMATCH, "ID 1 is not a UUID");
+    const firn_id twelfth = drawn_uuid(12), wide = {1, 0, 1, 160};
+    assert_int_equal(firn_mask_apply(seventh, out, &twelfth, 1, &error), FIRN_EMISMATCH);
+    error_text(&error, FIRN_EMISMATCH, "is not a UUID");
+    assert_int_equal(firn_mask_apply(positive, out, &wide, 1, &error), FIRN_ERANGE);
     assert_int_equal(firn_mask_undo(seventh, out, &seven, 1, &error), FIRN_EMISMATCH);
     error_text(&error, FIRN_EMISMATCH, "is not a UUID of version 4");
     assert_true(out[0].low == 7 && out[1].bits == 7);
@@ -589,6 +699,10 @@ int main(void) {
 #define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
         TEST("keys are those of RFC 5869", keys_are_those_of_the_rfc),
         TEST("a key comes from a file, too", a_key_comes_from_a_file_too),
+        TEST("a line of a key file is a number and a key",
+             a_line_of_a_key_file_is_a_number_and_a_key),
+        TEST("a prefix goes with forms of letters or digits",
+             a_prefix_goes_with_forms_of_letters_or_digits),
         TEST("texts have their forms", texts_have_their_forms),
         TEST("a MAC has the cases of its form", a_mac_has_the_cases_of_its_form),
         TEST("another mask has another fingerprint", another_mask_has_another_fingerprint),

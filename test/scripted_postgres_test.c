@@ -1327,6 +1327,107 @@ static void records_need_an_own_session(void **state) {
     module_close(store);
 }
 
+/* A namespace of the extension may have these nodes, so the store refuses them. */
+static void records_leave_nodes_to_the_extension(void **state) {
+#define PARTS "0x0:1 time:41/ms datacenter:5 worker:5 sequence:12"
+    static const struct {
+        const char *taken, *layout, *key, *says; /* NULL: the store's */
+    } nodes[] = {
+        {"7;;7", PARTS, "7", "is in firn.node"},
+        {"7;;7", PARTS, "7@123", "is in firn.node"},
+        {"7;;7", PARTS, "8", NULL},
+        {"7;;7", PARTS, "seven", NULL},
+        {"7;;7", "integer", "7", NULL},
+        {"7;", PARTS, "7", NULL}, /* not what the extension writes */
+        {" \t+007;;", PARTS, "7", "is in firn.node"},
+        {"0x18;;", PARTS, "24", "is in firn.node"},
+        {"0X18;;", PARTS, "24", "is in firn.node"},
+        {"18;;", PARTS, "24", NULL},
+        {"7 ;;", PARTS, "7", NULL}, /* the extension refuses these, too */
+        {"-7;;", PARTS, "7", NULL},
+        {"7x;;", PARTS, "7", NULL},
+        {";5-9;", PARTS, "5", "is in firn.history"},
+        {";5-9;", PARTS, "9", "is in firn.history"},
+        {";5-9;", PARTS, "4", NULL},
+        {";5-9;", PARTS, "10", NULL},
+        {";5;", PARTS, "5", "is in firn.history"},
+        {";5;", PARTS, "6", NULL},
+        {";5-;", PARTS, "5", NULL},
+        {";five;", PARTS, "5", NULL},
+        {";;3;5", PARTS, "3", "was in firn.node"},
+        {";;3;5", PARTS, "5", "was in firn.node"},
+        {";;3;5", PARTS, "4", NULL},
+        {"worker=3  datacenter=1;;", PARTS, "35", "is in firn.node"},
+        {"datacenter=0x1 worker=3;;", "closed (a test): " PARTS, "35", "is in firn.node"},
+        {"datacenter=1 worker=3;;", PARTS, "36", NULL},
+        {";;9;datacenter=1 worker=3", PARTS, "35", "was in firn.node"},
+        {"worker=3 shard=1;;", PARTS, "3", NULL},
+        {"workers=3;;", PARTS, "3", NULL},
+        {"worker=x;;", PARTS, "0", NULL},
+        {"node=7;;", "node:64", "7", NULL}, /* a layout has no part of 64 bits */
+    };
+    postgres_store *store = driver_handle();
+    firn_error error = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        firn_records of = {.layout = nodes[i].layout, .key = nodes[i].key};
+        snprintf(store->taken, sizeof store->taken, "%s", nodes[i].taken);
+        const int code = postgres_taken(store, &of, &error);
+        if (code != (nodes[i].says != NULL ? FIRN_EBUSY : FIRN_OK)) {
+            fail_msg("%s %s: %d", nodes[i].taken, nodes[i].key, code);
+        }
+        assert_true(code == FIRN_OK || error.cure == FIRN_CURE_OTHER_NODE);
+        assert_says(&error, nodes[i].says != NULL ? nodes[i].says : "");
+    }
+    const firn_records of = {.layout = PARTS, .key = "1"};
+    memset(store->taken, '9', sizeof store->taken - 1);
+    assert_int_equal(postgres_taken(store, &of, &error), FIRN_ESTORE);
+    assert_says(&error, "has more than 2046 bytes: shorten firn.node");
+    store->taken[2046] = '\0';
+    assert_int_equal(postgres_taken(store, &of, NULL), FIRN_OK);
+    module_close(store);
+#undef PARTS
+}
+
+static char shown_others[200];
+
+static int show_other(void *context, const firn_holding *holding) {
+    const size_t length = strlen(shown_others);
+    snprintf(shown_others + length, sizeof shown_others - length, "%s (%s), ", holding->key,
+             holding->note);
+    return --*(int *)context == 0;
+}
+
+/* `firn nodes list` shows them, until the visitor has enough. */
+static void records_show_nodes_of_the_extension(void **state) {
+    static const struct {
+        const char *taken;
+        int most, code;
+        const char *shown;
+    } lists[] = {
+        {"", 9, FIRN_OK, ""},
+        {"7", 9, FIRN_OK, "7 (extension: firn.node), "},
+        {"7;5-9;3;7", 9, FIRN_OK,
+         "7 (extension: firn.node), 5-9 (extension: firn.history), "
+         "3 (extension: firn.node until its last change), "},
+        {";;worker=3", 9, FIRN_OK, "worker=3 (extension: firn.node until its last change), "},
+        {"7;;70", 9, FIRN_OK,
+         "7 (extension: firn.node), 70 (extension: firn.node until its last change), "},
+        {"7;7;7", 9, FIRN_OK, "7 (extension: firn.node), 7 (extension: firn.history), "},
+        {"7;5-9;3", 2, 1, "7 (extension: firn.node), 5-9 (extension: firn.history), "},
+    };
+    postgres_store *store = driver_handle();
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        int most = lists[i].most;
+        shown_others[0] = '\0';
+        snprintf(store->taken, sizeof store->taken, "%s", lists[i].taken);
+        assert_int_equal(postgres_show_taken(store, show_other, &most), lists[i].code);
+        assert_string_equal(shown_others, lists[i].shown);
+    }
+    module_close(store);
+}
+
 /* The words of a statement. */
 static void records_have_statements(void **state) {
     static char longest[STATEMENT_MAX + 1];
@@ -1392,6 +1493,8 @@ int main(int count, char **arguments) {
         cmocka_unit_test_setup(records_need_a_server, begin_program),
         cmocka_unit_test_setup(records_need_an_own_session, begin_program),
         cmocka_unit_test_setup(records_of_a_forked_child, begin_program),
+        cmocka_unit_test_setup(records_leave_nodes_to_the_extension, begin_program),
+        cmocka_unit_test_setup(records_show_nodes_of_the_extension, begin_program),
         cmocka_unit_test_setup(records_have_statements, begin_program),
         cmocka_unit_test_setup(answers_are_torn, begin_program),
         cmocka_unit_test_setup(a_process_notices_older_copies, begin_program),
