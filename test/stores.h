@@ -58,8 +58,8 @@ static struct row {
 #define SLOTS   FIRN_SLOT_MAX
 #define AGAIN_S 60 /* how long an engine may take to serve again */
 
-/* Set by a test in which no engine crashes: the disk is not waited for. Files are in memory then,
- * except those of a module that is given. */
+/* Set by a test in which no engine crashes: the disk is not waited for, and files are in memory. A
+ * module that is given keeps its files on the disk. */
 static bool stores_fast;
 
 /* The objects of one check. */

@@ -122,7 +122,7 @@ class OnSqlite(unittest.TestCase):
         self.write("shop/models.py", MODELS + "    public_id = %s\n" % text)
 
     def run_code(self, text, answers="", ends=0):
-        """In a process of its own: a fork of this one, which has imported Django, because that takes longer than the work."""
+        """In a fork of this process, which has imported Django, because that takes longer than the work."""
         with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as said:
             given.write(answers)
             given.seek(0)
