@@ -146,7 +146,7 @@ def judge(lines, value):
     return len(lines), len(again), disorder, again[:10]
 
 def ask(options, lines, pipe):
-    text = "".join(line + "\n" for line in lines).encode()
+    text = ("\n".join(lines) + "\n").encode()
     if pipe:
         done = subprocess.run([firn, "check", "--json", *options], input=text, capture_output=True)
     else:
@@ -172,8 +172,8 @@ def compare(sentence, options, lines, value):
     for line in wrong:
         print("#", line)
 
-hexadecimal = lambda line: int(line, 16)
-uuid_value = lambda line: int(line.replace("-", ""), 16)
+hexadecimal = functools.cache(lambda line: int(line, 16))
+uuid_value = functools.cache(lambda line: int(line.replace("-", ""), 16))
 B62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 def base62(v):
     text = ""

@@ -58,7 +58,8 @@ static struct row {
 #define SLOTS   FIRN_SLOT_MAX
 #define AGAIN_S 60 /* how long an engine may take to serve again */
 
-/* Set by a test in which no engine crashes: the disk is not waited for. */
+/* Set by a test in which no engine crashes: the disk is not waited for, and files are in memory. A
+ * module that is given keeps its files on the disk. */
 static bool stores_fast;
 
 /* The objects of one check. */
@@ -137,19 +138,25 @@ static bool find_server(bench *b) {
     return b->server != NULL;
 }
 
+static const char *parent_folder(void) {
+    const char *given = getenv("TMPDIR");
+    if (stores_fast && getenv("STORE_MODULE") == NULL && access("/dev/shm", W_OK) == 0) {
+        return "/dev/shm";
+    }
+    return given != NULL ? given : FIRN_BUILD_DIR;
+}
+
 static int set_up(void **state) {
     static bench benches;
     static int number;
     bench *b = &benches;
-    const char *parent = getenv("TMPDIR");
     char name[16];
     firn_error error = {0};
     *b = (bench){.row = *state, .owner = getpid()};
     snprintf(stores_module_dir, sizeof stores_module_dir, "%.*s",
              b->row->module != NULL ? (int)(strrchr(b->row->module, '/') - b->row->module) : 400,
              b->row->module != NULL ? b->row->module : FIRN_BUILD_DIR "/firn");
-    snprintf(b->folder, sizeof b->folder, "%s/firn-store-XXXXXX",
-             parent != NULL ? parent : FIRN_BUILD_DIR);
+    snprintf(b->folder, sizeof b->folder, "%s/firn-store-XXXXXX", parent_folder());
     assert_non_null(mkdtemp(b->folder));
     if (find_server(b)) {
         snprintf(name, sizeof name, "%d", ++number);

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Migrations that add a column of IDs to a table with rows: a project of the real Django, on SQLite and on the PostgreSQL
 that FIRN_TEST_POSTGRES names. The migration that fills the rows is the one of README.md."""
+import importlib
+import multiprocessing
 import os
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -14,6 +15,12 @@ try:
 except ImportError:
     raise unittest.SkipTest("Django is not installed") from None
 
+for name in ("core.management.commands.makemigrations", "core.management.commands.migrate", "core.serializers.json",
+             "db.backends.sqlite3.base", "views.debug", "views.generic"):
+    importlib.import_module("django." + name)
+import firn.django  # noqa: E402, F401
+
+FORK = multiprocessing.get_context("fork")
 README = os.path.join(os.path.dirname(__file__), "../README.md")
 ROWS = 2500  # more than two batches of the README
 SETTINGS = """
@@ -41,7 +48,7 @@ class Migration(migrations.Migration):
     dependencies = [("shop", "0001_initial")]
     operations = [migrations.AddField("order", "public_id", firn.django.IdField(editable=False))]
 """
-# The beginning of each process of the project: starting Django takes longer than its work.
+# The beginning of each process of the project.
 PRELUDE = """
 import importlib
 import os
@@ -115,11 +122,24 @@ class OnSqlite(unittest.TestCase):
         self.write("shop/models.py", MODELS + "    public_id = %s\n" % text)
 
     def run_code(self, text, answers="", ends=0):
-        environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "settings", "STORE": self.store, "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run([sys.executable, "-c", PRELUDE + text.replace("ROWS", str(ROWS))],
-                              cwd=self.folder, env=environment, input=answers, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.assertEqual(done.returncode, ends, done.stdout)
+        """In a fork of this process, which has imported Django, because that takes longer than the work."""
+        with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as said:
+            given.write(answers)
+            given.seek(0)
+            process = FORK.Process(target=self.begin, args=(PRELUDE + text.replace("ROWS", str(ROWS)), given, said))
+            process.start()
+            process.join()
+            said.seek(0)
+            self.assertEqual(process.exitcode, ends, said.read())
+
+    def begin(self, code, given, said):
+        for number, file in enumerate((given, said, said)):
+            os.dup2(file.fileno(), number)
+        sys.stdin, sys.dont_write_bytecode = open(0), True
+        os.environ.update(DJANGO_SETTINGS_MODULE="settings", STORE=self.store)
+        os.chdir(self.folder)
+        sys.path.insert(0, self.folder)
+        exec(code, {"__name__": "__main__"})
 
     def write_fill(self, job=', job="orders-2019"'):
         with open(README) as page:

@@ -47,8 +47,7 @@ class Service(unittest.TestCase):
         for name, text in (("models", models), ("urls", VIEWS)):
             with open(f"{self.folder}/shop/{name}.py", "w") as out:
                 out.write(text)
-        self.manage("makemigrations", "shop", environment=self.environment)
-        self.manage("migrate", environment=self.environment)
+        self.manage("migrate", "--run-syncdb", environment=self.environment)
         self.assertIn("--preload", command)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
