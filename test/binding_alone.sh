@@ -131,9 +131,10 @@ if package rust; then
     # Registries of Debian; the project and its home know nothing else.
     mkdir -p "$TMPDIR/crate/src/bin" "$TMPDIR/crate/.cargo"
     printf '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "/usr/share/cargo/registry"\n' >"$TMPDIR/crate/.cargo/config.toml"
-    # The samples of the pages
-    sed -n '/^```rust$/,/^```$/p' bindings/rust/README.md | sed "1d;\$d; s|/var/lib/app|$TMPDIR|" >"$TMPDIR/crate/src/main.rs"
-    sed -n '/^```rust$/,/^```$/p' docs/guides/languages.md | sed "1d;\$d; s|/var/lib/app|$TMPDIR|" >"$TMPDIR/crate/src/bin/short.rs"
+    # samples PAGE: the lines of all its samples
+    samples() { awk '/^```/ { inside = $0 == "```rust"; next } inside' "$1" | sed "s|/var/lib/app|$TMPDIR|"; }
+    samples bindings/rust/README.md >"$TMPDIR/crate/src/main.rs"
+    samples docs/guides/languages.md >"$TMPDIR/crate/src/bin/short.rs"
     # crate EDITION FOLDER: with the rustc and cargo of the folder, and $path of firn, below which are the lines in $patch
     crate() {
         printf '[package]\nname = "app"\nversion = "0.0.0"\nedition = "%s"\n[dependencies]\nfirn = { path = "%s", features = ["vendored"] }\n%s' \

@@ -426,7 +426,7 @@ static void refused_threads_leave_the_cursor(void **state) {
     assert_true(issued < THREADS * (EACH / 10));
     assert_true(status_of(gen).lead_ns <= 22 * MS);
     assert_int_equal(duplicates(ids, issued), 0); /* sorts */
-    /* A cursor that ran ahead looks like a clock that went back, and the generator then takes
+    /* A cursor that ran ahead looks like a clock that stepped back, and the generator then takes
      * another node. */
     for (size_t i = 1; i < issued; i++) {
         assert_int_equal(ids[i].low >> 4 & 15, ids[0].low >> 4 & 15);

@@ -10,9 +10,8 @@
 #include <time.h>
 
 #if defined(__x86_64__) || defined(__i386__)
-#include <x86intrin.h>
 static inline uint64_t counter(void) {
-    return __rdtsc();
+    return __builtin_ia32_rdtsc();
 }
 #define COUNTS_100_US 200000 /* at 2 GHz */
 #elif defined(__aarch64__)
