@@ -346,6 +346,8 @@ static void what_may_not_be_used_lasts_for_no_time(void **state) {
     forget_witness(segment);
     assert_int_equal(firn_segment_reserve(segment, &left, &lasts_ms, NULL), FIRN_OK);
     assert_true(left == 0 && lasts_ms == 0);
+    char path[64]; /* who only looks makes no witness */
+    assert_int_not_equal(access(firn__stock_witness(path, firn__segment_stock(segment)), F_OK), 0);
     ended(segment);
 }
 
@@ -676,7 +678,8 @@ static firn_driver frail_driver;
 static int fails_in;           /* calls of the file until one fails; 0: none does */
 static bool fails_late;        /* the change is made, and nobody knows that */
 static bool file_lost;         /* until something is written */
-static void (*at_begin)(void); /* of a transaction */
+static void (*at_begin)(void); /* of a transaction, */
+static void (*at_end)(void);   /* and once after one */
 
 static bool fails(void) {
     return fails_in > 0 && --fails_in == 0;
@@ -706,6 +709,7 @@ static int frail_write(void *self, const firn_records *seen, firn_records *next,
 static int frail_end(void *self, int code) {
     const bool failing = code == FIRN_OK && fails();
     const int done = whole_driver->end(self, failing && !fails_late ? FIRN_ESTORE : code);
+    act(&at_end);
     return !failing ? done : fails_late ? FIRN_EUNKNOWN : FIRN_ESTORE;
 }
 
@@ -722,7 +726,7 @@ static firn__stock *frail(firn_segment *segment) {
     stock->file.driver = &frail_driver;
     fails_in = 0;
     fails_late = file_lost = false;
-    at_begin = NULL;
+    at_begin = at_end = NULL;
     return stock;
 }
 
@@ -1111,13 +1115,21 @@ static void a_witness_is_of_those_who_may_write_the_file(void **state) {
         assert_int_equal(chmod(file, 0644), 0);
         int64_t first;
         assert_int_equal(firn_segment_block(segment, 9000, &first, NULL), FIRN_ESYSTEM);
-        /* Another user writes the witness of root, and cannot give a new one to the group. */
+        assert_int_equal(chown(path, 12345, 0), 0); /* of the owner */
+        assert_int_equal(take_some(segment), FIRN_OK);
+        /* The owner of the file writes the witness of root. */
         char command[500];
-        snprintf(command, sizeof command, "chmod 0666 '%s'*", file);
+        snprintf(command, sizeof command, "chown 12345 '%s'*", file);
         assert_int_equal(system(command), 0);
         assert_int_equal(chown(path, 0, 0), 0);
         assert_int_equal(chmod(path, 0666), 0);
         assert_int_equal(chmod(folder, 0777), 0);
+        assert_int_equal(seteuid(12345), 0);
+        assert_int_equal(take_some(segment), FIRN_OK);
+        assert_int_equal(seteuid(0), 0);
+        /* So does another user, who cannot give a new one to the group. */
+        snprintf(command, sizeof command, "chmod 0666 '%s'*", file);
+        assert_int_equal(system(command), 0);
         assert_int_equal(seteuid(12347), 0);
         assert_int_equal(take_some(segment), FIRN_OK);
         assert_int_equal(seteuid(0), 0);
@@ -1573,6 +1585,51 @@ static void a_give_back_during_a_look_is_no_loss(void **state) {
     firn_store_close(theirs);
 }
 
+static void take_in_stock(firn_segment *segment) {
+    const firn__stock_wish wish = {20, 20, 0, FIRN_SLOT_MAX};
+    int64_t first;
+    firn_mark mark;
+    (void)firn__stock_take(firn__segment_stock(segment), &wish, &first, &mark, NULL);
+}
+
+static void takes_meanwhile(void) {
+    take_in_stock(meanwhile);
+}
+
+/* Another process takes more between the record of this one and its witness, whose descriptor is 0
+ * without a standard input. */
+static void a_later_witness_stays(void **state) {
+    char path[64];
+    (void)state;
+    firn_segment *segment = worked();
+    meanwhile = integers();
+    gets(meanwhile);
+    firn__stock *stock = frail(segment);
+    stock->look_ms = stock->tend_ms = INT64_MAX;
+    for (int i = 0; i < 2; i++) {
+        uint64_t seen[2] = {0, 0};
+        const int64_t next = in_hand(file).next;
+        const int input = i == 1 ? dup(0) : -1;
+        at_end = takes_meanwhile;
+        if (input > 0) {
+            close(0);
+        }
+        take_in_stock(segment);
+        if (input > 0) {
+            dup2(input, 0);
+            close(input);
+        }
+        assert_null(at_end);
+        assert_int_equal(in_hand(file).next, next + 40);
+        const int in = open(witness_of(path, segment), O_RDONLY | O_CLOEXEC);
+        assert_int_equal(pread(in, seen, sizeof seen, 0), sizeof seen);
+        close(in);
+        assert_int_equal(seen[1], next + 40);
+    }
+    ended(meanwhile);
+    ended(segment);
+}
+
 static void a_loss_during_a_refill_drops_the_reserve(void **state) {
     (void)state;
     firn_segment *segment = worked();
@@ -1712,7 +1769,7 @@ static void a_store_that_is_away_says_why(void **state) {
         assert_string_equal(error.text, cures[i].text);
         assert_true(i == 0 || error.cure == cures[i].cure);
     }
-    char why[300];
+    char why[470];
     memset(why, 'w', sizeof why);
     why[sizeof why - 1] = '\0';
     reason = why; /* too long to be printed whole */
@@ -2447,6 +2504,7 @@ int main(int count, char **words) {
         TEST(a_give_back_during_a_look_is_no_loss),
         TEST(a_loss_is_seen_until_it_is_written),
         TEST(a_loss_that_two_see_drops_once),
+        TEST(a_later_witness_stays),
         TEST(a_loss_during_a_refill_drops_the_reserve),
         TEST(a_file_in_doubt_after_a_request_keeps_only_the_block),
         TEST(a_call_ends_although_others_use_up_all),
