@@ -278,7 +278,7 @@ static void a_reserve_of_a_minute_is_refilled_from_half_of_it_on(void **state) {
     closed(gen);
 }
 
-/* Other processes have the other nodes, but for the last one, which is kept for back-dated IDs. */
+/* Other processes have the other nodes, except the last one, which is kept for back-dated IDs. */
 static void a_second_node_that_is_not_free_is_a_failure(void **state) {
     static const char four[] = "time:41/ms@@2024-01-01 node:2 sequence:4";
     (void)state;
