@@ -88,23 +88,6 @@ refuses "a word that nodes does not know" 2 "'snowflake' is not a verb of nodes:
 refuses "a key that nodes does not know" 2 "nodes has no setting 'node=3': use ns=NAME or unsafe=1" nodes node=3
 refuses "segment without a key" 2 "segment needs a NAME" segment
 refuses "a segment whose name is not UTF-8" 2 "not UTF-8 at byte 2" segment "$(printf 'a\377')" "$unsafe"
-for engine in postgresql mariadb; do
-    refuses "$engine:// is a name of a store, too" 3 "$engine://127.0.0.1:1/x cannot be reached" segment k --store "$engine://127.0.0.1:1/x"
-done
-# A server that accepts connections and never answers: a port of this shell's child, until its input ends.
-mkfifo "$TMPDIR/end"
-/usr/bin/python3 -c 'import socket, sys
-with socket.socket() as s:
-    s.bind(("127.0.0.1", 0)); s.listen(); print(s.getsockname()[1], flush=True); sys.stdin.read()' \
-    <"$TMPDIR/end" >"$TMPDIR/silent" &
-exec 8>"$TMPDIR/end"
-await test -s "$TMPDIR/silent"
-silent=$(cat "$TMPDIR/silent")
-for engine in postgres mysql; do
-    refuses "$engine: a server that does not answer in time is not an unknown host" 3 \
-        "no answer in connect_timeout=150ms; raise it for a busy server" segment k --store "$engine://127.0.0.1:$silent/x?connect_timeout=150ms"
-done
-exec 8>&-
 refuses "a URL that is too long" 2 "the URL of the store has [0-9]* characters: use at most" segment k --store "sqlite:$(printf '%05000d' 1)"
 refuses "segment with a key it does not know" 2 "did you mean .increment.[?]" segment orders incremnt=3 "$unsafe"
 refuses "a measurement by no name" 2 "did you mean .uuid7.[?]" bench uuid77

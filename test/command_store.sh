@@ -4,6 +4,25 @@
 mkdir "$TMPDIR/store"
 db=sqlite:$TMPDIR/store/firn.db
 
+# ---- a server that is not there, or does not answer ------------------------------------------------
+for engine in postgresql mariadb; do
+    refuses "$engine:// is a name of a store, too" 3 "$engine://127.0.0.1:1/x cannot be reached" segment k --store "$engine://127.0.0.1:1/x"
+done
+# A server that accepts connections and never answers: a port of this shell's child, until its input ends.
+mkfifo "$TMPDIR/end"
+/usr/bin/python3 -c 'import socket, sys
+with socket.socket() as s:
+    s.bind(("127.0.0.1", 0)); s.listen(); print(s.getsockname()[1], flush=True); sys.stdin.read()' \
+    <"$TMPDIR/end" >"$TMPDIR/silent" &
+exec 8>"$TMPDIR/end"
+await test -s "$TMPDIR/silent"
+silent=$(cat "$TMPDIR/silent")
+for engine in postgres mysql; do
+    refuses "$engine: a server that does not answer in time is not an unknown host" 3 \
+        "no answer in connect_timeout=150ms; raise it for a busy server" segment k --store "$engine://127.0.0.1:$silent/x?connect_timeout=150ms"
+done
+exec 8>&-
+
 # ---- a misspelt path -----------------------------------------------------------------------------
 for words in "new snowflake node=1" "segment orders" "new snowflake"; do
     rm -rf "$TMPDIR/made" && mkdir "$TMPDIR/made"

@@ -35,9 +35,13 @@ done
 
 # Words of the first list that are not whole words of a page.
 absent() {
-    for word in $1; do
-        grep -qE -- "(^|[^A-Za-z0-9_-])$word([^A-Za-z0-9_=-]|\$|=[^ ])" "$2" || echo "$word"
-    done
+    awk -v words="$1" '
+        BEGIN { count = split(words, word) }
+        { text = text "\n" $0 }
+        END {
+            for (i = 1; i <= count; i++)
+                if (text "\n" !~ "[^A-Za-z0-9_-]" word[i] "([^A-Za-z0-9_=-]|=[^ \n])") print word[i]
+        }' "$2"
 }
 firn_1=$TMPDIR/firn.1.txt
 lab_1=$TMPDIR/firn-lab.1.txt
@@ -94,7 +98,7 @@ if [ -s "$firn_3" ]; then
     same "each function of the public headers has its own page" "$(printf '%s\n' "$functions" | sort)" \
         "$(find "$man/man3" -name 'firn_*.3' | sed 's,.*/,,; s,\.3$,,' | sort)"
     same "each page of a function says what the function does" "" \
-        "$(for name in $functions; do grep -qE '^\.Nd [A-Z"\\]?[^ ]+ [^ ]+' "$man/man3/$name.3" || echo "$name"; done)"
+        "$(cd "$man/man3" && printf '%s\n' "$functions" | sed 's/$/.3/' | xargs grep -LE '^\.Nd [A-Z"\\]?[^ ]+ [^ ]+' 2>&1)"
     if has mandoc "no page of a function has a warning of mandoc"; then
         same "no page of a function has a warning of mandoc" "" "$(mandoc -T lint -W warning "$man"/man3/firn_*.3 2>&1)"
     fi

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT
 # See test/printed.py.
-exec python3 test/printed.py
+exec /usr/bin/python3 test/printed.py

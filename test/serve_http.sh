@@ -24,14 +24,15 @@ end() {
     server=
 }
 
+newline='
+'
 # ask PATH [CURL'S FLAGS...]: $out, $status and $type hold what came.
 ask() {
     path=$1
     shift
     said=$(curl --silent --show-error --max-time 30 --write-out '\n%{http_code} %{content_type}' "$@" "http://$at$path" 2>&1)
-    out=$(printf '%s\n' "$said" | sed '$d')
-    status=$(printf '%s\n' "$said" | sed -n '$s/ .*//p')
-    type=$(printf '%s\n' "$said" | sed -n '$s/^[0-9]* //p')
+    out=${said%"$newline"*} last=${said##*"$newline"}
+    out=${out%"$newline"} status=${last%% *} type=${last#* }
 }
 # json SENTENCE JQ'S TEST PATH [FLAGS...]: status 200 and JSON that passes the test.
 json() {

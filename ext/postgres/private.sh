@@ -9,11 +9,15 @@ private_start() {
     bin=$(pg_config --bindir) library=$(pg_config --pkglibdir) share=$(pg_config --sharedir)
     mkdir -p "$prefix$bin" "$prefix$library/firn" "$prefix$share/extension" # firn/: of stores, never a link
     cp "$bin/postgres" "$bin/initdb" "$bin/pg_ctl" "$prefix$bin"
-    for file in "$bin"/* "$library"/* "$share"/* "$share"/extension/*; do
-        case ${file##*/} in
-        firn.so | firn_pure.so | firn.control | firn_pure.control | firn--* | firn_pure--*) continue ;; # of an installed firn: not to be written through its link
-        esac
-        [ -e "$prefix$file" ] || ln -s "$file" "$prefix$file"
+    for folder in "$bin" "$library" "$share" "$share/extension"; do
+        set --
+        for file in "$folder"/*; do
+            case ${file##*/} in
+            firn.so | firn_pure.so | firn.control | firn_pure.control | firn--* | firn_pure--*) ;; # of an installed firn: not to be written through its link
+            *) [ -e "$prefix$file" ] || set -- "$@" "$file" ;;
+            esac
+        done
+        [ $# = 0 ] || ln -s "$@" "$prefix$folder/"
     done
     make -s -C "$BUILD/ext/postgres" -f "$PWD/ext/postgres/Makefile" VPATH="$PWD/ext/postgres" with_llvm=no \
         FIRN_LIB="$BUILD/libfirn.a" DESTDIR="$prefix" install >&2 || exit 1

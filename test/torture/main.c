@@ -55,7 +55,7 @@ static struct {
 /* ---- one scenario --------------------------------------------------------------------------- */
 
 /* A command that needs the server takes 0.2 s at most on a quiet machine; `slow` has a limit,
- * because a scenario has. The command has a place of its own: the place of a scenario is empty when
+ * because a scenario has. The command uses another place: the place of a scenario is empty when
  * it stops Redis, because names that a used place does not know then wait for ten minutes. */
 static int slowness(const scene *s) {
     char line[600];
