@@ -20,7 +20,8 @@ int statx(int at, const char *restrict path, int flags, unsigned mask, struct st
 static bool same_inode;    /* a clone of the disk: inode and birth are equal */
 static bool no_inode;      /* the file cannot be looked at */
 static bool away, unheard; /* unheard: the replies of refills are lost */
-static uint16_t away_cure; /* what the store says then */
+static uint16_t away_cure; /* what the store says then, */
+static const char *reason; /* and why; NULL: that it is away */
 static int64_t slow_ns;    /* of a reservation */
 static int told;           /* give backs */
 static int answers;        /* reservations until it goes away; 0: no bound */
@@ -51,7 +52,9 @@ int statx(int at, const char *restrict path, int flags, unsigned mask, struct st
 
 static int refuse_away(firn_error *error) {
     if (error != NULL) {
-        *error = (firn_error){.code = FIRN_ESTORE, .text = "the store is away: start it"};
+        *error = (firn_error){.code = FIRN_ESTORE};
+        snprintf(error->text, sizeof error->text, "%s",
+                 reason != NULL ? reason : "the store is away: start it");
         error->cure = away_cure;
         error->cure_at = away_cure != FIRN_CURE_NONE ? sizeof "the store is away: " - 1 : 0;
     }
@@ -113,6 +116,7 @@ static int begin_world(void **state) {
     away = unheard = same_inode = no_inode = false;
     told = answers = 0;
     away_cure = FIRN_CURE_NONE;
+    reason = NULL;
     slow_ns = 0;
     at_give_back = at_reserve = at_list = NULL;
     issued = 0;

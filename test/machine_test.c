@@ -262,6 +262,52 @@ static void a_short_reserve_is_refilled_in_time(void **state) {
     closed(gen);
 }
 
+/* Not earlier: a refill each 40 s, since the reserve is looked at each 10 s. */
+static void a_reserve_of_a_minute_is_refilled_from_half_of_it_on(void **state) {
+    (void)state;
+    firn_gen *gen = process_of(file, "reserve=1min reserve_nodes=1");
+    for (int s = 0; s < 600; s++) {
+        firn_status status = {.size = sizeof status};
+        takes(gen);
+        firn_gen_status(gen, &status);
+        assert_in_range(status.reserve_ms, 18000, 60000);
+        pass(&world.clock, SECOND);
+    }
+    assert_in_range(world.log.reserves, 14, 17);
+    nothing_twice();
+    closed(gen);
+}
+
+/* Other processes have the other nodes, except the last one, which is kept for back-dated IDs. */
+static void a_second_node_that_is_not_free_is_a_failure(void **state) {
+    static const char four[] = "time:41/ms@@2024-01-01 node:2 sequence:4";
+    (void)state;
+    char keys[900];
+    firn_error error = {0};
+    firn_status status = {.size = sizeof status};
+    firn_gen *gen = NULL, *others[2];
+    for (int i = 0; i < 2; i++) {
+        others[i] = opened(four, "ns=r reach=1h unsafe=1 max_wait=0");
+        takes(others[i]);
+    }
+    snprintf(keys, sizeof keys, KEYS " reserve_path=%s", file);
+    if (try_open(&gen, four, keys, false, &error) != FIRN_OK) {
+        fail_msg("no process: %s", error.text);
+    }
+    for (int s = 0; s < 60; s++) {
+        takes(gen);
+        takes(others[0]);
+        takes(others[1]);
+        pass(&world.clock, SECOND);
+    }
+    firn_gen_status(gen, &status);
+    assert_in_range(status.reserve_failures, 1, 10);
+    nothing_twice();
+    closed(gen);
+    closed(others[0]);
+    closed(others[1]);
+}
+
 /* The store is back after a long time, and slow. No call waits for all the refills, and each node
  * has its refill soon. */
 static void a_slow_store_delays_no_call_for_long(void **state) {
@@ -1650,6 +1696,31 @@ static void a_relative_path_is_settled(void **state) {
     world.store = usual;
 }
 
+/* Only of a file the keys of its URL name no other store. */
+static void each_url_of_a_server_has_its_own_reserve(void **state) {
+    static const char *const urls[] = {"elsewhere://here", "someplace://here",
+                                       "elsewhere://here?prefix=a", "elsewhere://here?prefix=b"};
+    enum { COUNT_OF_URLS = sizeof urls / sizeof *urls };
+    static firn_store_ops ops[COUNT_OF_URLS];
+    char ns[COUNT_OF_URLS][FIRN_NS_SIZE];
+    (void)state;
+    firn_store *usual = world.store;
+    for (size_t i = 0; i < COUNT_OF_URLS; i++) {
+        ops[i] = shared_ops;
+        ops[i].scheme = urls[i];
+        ops[i].close = keep_open;
+        assert_int_equal(firn_store_wrap(&world.store, &ops[i], &world.log, NULL), FIRN_OK);
+        firn_gen *gen = process();
+        snprintf(ns[i], FIRN_NS_SIZE, "%s", gen->machine->ns);
+        kill_process(gen);
+        firn_store_close(world.store);
+        for (size_t k = 0; k < i; k++) {
+            assert_string_not_equal(ns[k], ns[i]);
+        }
+    }
+    world.store = usual;
+}
+
 static void a_store_without_a_place_has_no_reserve(void **state) {
     static firn_store_ops ops;
     (void)state;
@@ -1708,6 +1779,29 @@ static void rights_that_are_over_stop_nobody(void **state) {
     closed(other);
     assert_in_range(run_for(gen, HOUR, SECOND), 58 * 60, 3600);
     closed(gen);
+}
+
+/* The first one that is listed gives way, too. */
+static void a_right_that_is_over_makes_room(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn__machine_list list;
+    firn_gen *gen = process();
+    const int64_t end = slot_now(gen) + 1000;
+    assert_int_equal(firn__machine_shut_all(gen->machine, -1, NULL), FIRN_OK);
+    for (int i = 0; i <= FIRN__MACHINE_NODES; i++) {
+        const int64_t over = i == 0 ? 5 : i == FIRN__MACHINE_NODES ? 9 : end;
+        const firn__right right = {
+            .state = FIRN__RIGHT_OPEN, .ceiling = over, .end = over, .boot = 1};
+        snprintf(key, sizeof key, "%03d", i);
+        write_right_of(gen, key, &right);
+    }
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, FIRN__MACHINE_NODES);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_int_not_equal(list.node[i].right.ceiling, 5);
+    }
+    kill_process(gen);
 }
 
 /* A machine that booted without its store believed its own clock, which is then set right. */
@@ -3075,6 +3169,69 @@ static void no_refill_is_sent_without_need(void **state) {
     kill_process(gen);
 }
 
+/* A claim that finds a pending refill sends it again, but not as the one who had the node. */
+static void a_closed_right_is_not_continued(void **state) {
+    (void)state;
+    char key[FIRN_KEY_SIZE];
+    firn_mark held;
+    firn_gen *gen = issuing(key);
+    pass(&world.clock, 10 * MINUTE);
+    refill_unheard(gen, key);
+    const uint64_t grant = world.log.last.grant;
+    assert_true(world.log.last.own.grant != 0);
+    assert_int_equal(firn__machine_shut(gen->machine, key, INT64_MAX, NULL), FIRN_OK);
+    const int64_t now = slot_now(gen);
+    const firn_request claim = {.earliest = now, .latest = now + 3};
+    (void)firn__machine_refill(gen->machine, key, &claim, &held, NULL);
+    assert_int_equal(world.log.last.grant, grant);
+    assert_int_equal(world.log.last.own.grant, 0);
+    kill_process(gen);
+}
+
+/* No process used it, so its refusal concerns no window. */
+static void a_closed_right_without_a_grant_drops_no_window(void **state) {
+    (void)state;
+    firn__machine_list list;
+    firn_mark held = {0};
+    firn_error error = {0};
+    int64_t first;
+    size_t spare = 0;
+    firn_gen *gen = process();
+    takes(gen);
+    assert_int_equal(firn__machine_nodes(gen->machine, &list, NULL), FIRN_OK);
+    assert_int_equal(list.count, 2);
+    spare += strcmp(list.node[0].key, key_of(gen)) == 0;
+    const char *key = list.node[spare].key;
+    assert_int_equal(list.node[spare].right.mark.grant, 0);
+    assert_int_equal(firn__machine_shut(gen->machine, key, INT64_MAX, NULL), FIRN_OK);
+    const int64_t now = slot_now(gen);
+    const firn_request request = {.ns = gen->ns,
+                                  .layout = gen->kept.stored,
+                                  .key = key,
+                                  .count = 4,
+                                  .earliest = now,
+                                  .latest = now + 3,
+                                  .grant = 77,
+                                  .note = "",
+                                  .guard_tick_ns = gen->scheme.tick_ns};
+    assert_int_equal(firn_store_reserve(gen->store, &request, &first, &held, &error), FIRN_EBUSY);
+    assert_null(strstr(error.text, "its window is dropped"));
+    assert_int_equal(held.high, list.node[spare].right.end);
+    kill_process(gen);
+}
+
+/* A read is a transaction that ends. */
+static void who_reads_the_file_leaves_it_to_others(void **state) {
+    (void)state;
+    firn_records seen;
+    firn_gen *gen = process(), *other = process();
+    assert_int_equal(firn__machine_read(gen->machine, &seen, "1", NULL), FIRN_OK);
+    assert_int_equal(firn__machine_begin(other->machine, &seen, "1", NULL), FIRN_OK);
+    assert_int_equal(firn__machine_end(other->machine, FIRN_OK), FIRN_OK);
+    kill_process(gen);
+    kill_process(other);
+}
+
 /* The sender of a pending refill has 15 s for it, in the same boot. */
 static void a_pending_refill_is_left_to_its_sender_for_a_while(void **state) {
     static const struct {
@@ -3933,6 +4090,8 @@ int main(int count, char **words) {
         TEST(no_slot_of_a_reserve_is_issued_after_its_time),
         TEST(the_reserve_is_refilled_in_time),
         TEST(a_short_reserve_is_refilled_in_time),
+        TEST(a_reserve_of_a_minute_is_refilled_from_half_of_it_on),
+        TEST(a_second_node_that_is_not_free_is_a_failure),
         TEST(a_slow_store_delays_no_call_for_long),
         TEST(a_process_that_starts_meanwhile_takes_the_other_node),
         TEST(more_processes_than_nodes_have_nodes_of_their_own),
@@ -3975,11 +4134,13 @@ int main(int count, char **words) {
         TEST(the_reserve_of_another_store_is_closed),
         TEST(a_floor_below_the_ceiling_closes_the_reserve),
         TEST(a_relative_path_is_settled),
+        TEST(each_url_of_a_server_has_its_own_reserve),
         TEST(a_store_without_a_place_has_no_reserve),
         TEST(a_job_holds_no_reserve),
         TEST(a_namespace_with_another_reach_closes_the_reserve),
         TEST(a_loss_that_cannot_be_declared_closes_the_right),
         TEST(rights_that_are_over_stop_nobody),
+        TEST(a_right_that_is_over_makes_room),
         TEST(a_clock_that_is_corrected_after_a_boot_is_believed),
         TEST(a_refill_of_another_time_namespace_is_no_clock),
         TEST(a_store_that_does_not_answer_is_left_alone),
@@ -4017,6 +4178,9 @@ int main(int count, char **words) {
         TEST(a_reserve_has_a_place),
         TEST(shared_memory_holds_no_reserve),
         TEST(no_refill_is_sent_without_need),
+        TEST(a_closed_right_is_not_continued),
+        TEST(a_closed_right_without_a_grant_drops_no_window),
+        TEST(who_reads_the_file_leaves_it_to_others),
         TEST(a_pending_refill_is_left_to_its_sender_for_a_while),
         TEST(without_random_bits_nothing_is_refilled),
         TEST(a_store_before_the_epoch_grants_nothing),

@@ -346,6 +346,8 @@ static void what_may_not_be_used_lasts_for_no_time(void **state) {
     forget_witness(segment);
     assert_int_equal(firn_segment_reserve(segment, &left, &lasts_ms, NULL), FIRN_OK);
     assert_true(left == 0 && lasts_ms == 0);
+    char path[64]; /* who only looks makes no witness */
+    assert_int_not_equal(access(firn__stock_witness(path, firn__segment_stock(segment)), F_OK), 0);
     ended(segment);
 }
 
@@ -676,8 +678,9 @@ static firn_driver frail_driver;
 static int fails_in;           /* calls of the file until one fails; 0: none does */
 static bool fails_late;        /* the change is made, and nobody knows that */
 static bool file_lost;         /* until something is written */
-static void (*at_begin)(void); /* of a transaction */
-static void (*at_read)(void);  /* inside it, when its records are read */
+static void (*at_begin)(void); /* of a transaction, */
+static void (*at_read)(void);  /* inside it, when its records are read, */
+static void (*at_end)(void);   /* and once after one */
 
 static bool fails(void) {
     return fails_in > 0 && --fails_in == 0;
@@ -711,6 +714,7 @@ static int frail_write(void *self, const firn_records *seen, firn_records *next,
 static int frail_end(void *self, int code) {
     const bool failing = code == FIRN_OK && fails();
     const int done = whole_driver->end(self, failing && !fails_late ? FIRN_ESTORE : code);
+    act(&at_end);
     return !failing ? done : fails_late ? FIRN_EUNKNOWN : FIRN_ESTORE;
 }
 
@@ -727,7 +731,7 @@ static firn__stock *frail(firn_segment *segment) {
     stock->file.driver = &frail_driver;
     fails_in = 0;
     fails_late = file_lost = false;
-    at_begin = at_read = NULL;
+    at_begin = at_read = at_end = NULL;
     return stock;
 }
 
@@ -811,6 +815,40 @@ static void a_call_of_the_file_that_fails_repeats_nothing(void **state) {
     gets(segment);
     nothing_twice();
     ended(segment);
+}
+
+static firn_segment *locked;
+static int begun, unlocked; /* transactions, and those without the lock of the handle */
+
+static void see_lock(void) {
+    pthread_mutex_t *lock = firn__segment_stock(locked)->lock;
+    begun++;
+    if (pthread_mutex_trylock(lock) == 0) {
+        unlocked++;
+        pthread_mutex_unlock(lock);
+    }
+}
+
+/* Threads share the handle, and its file can serve one at a time. */
+static void each_call_of_the_file_has_the_lock(void **state) {
+    static int (*const calls[])(firn_segment *) = {take_some, return_some, show_next, show_them,
+                                                   give_all_back};
+    (void)state;
+    locked = integers();
+    gets(locked);
+    pthread_mutex_t *lock = frail(locked)->lock;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        begun = unlocked = 0;
+        at_begin = see_lock;
+        assert_int_equal(calls[i](locked), FIRN_OK);
+        at_begin = NULL;
+        assert_true(begun > 0);
+        assert_int_equal(unlocked, 0);
+        assert_int_equal(pthread_mutex_trylock(lock), 0);
+        pthread_mutex_unlock(lock);
+    }
+    nothing_twice();
+    ended(locked);
 }
 
 /* As after a power cut without a sync. The loss is written down by the next change, even of another
@@ -1002,19 +1040,70 @@ static void a_witness_without_sense_drops_integers(void **state) {
     ended(segment);
 }
 
+static int witness_lock = -1;         /* else each pause takes no time, and is counted, */
+static int64_t paused_ns, unlocks_ns; /* until the lock is free; 0: it stays */
+
+/* In place of the C library's. */
+int nanosleep(const struct timespec *time, struct timespec *left) {
+    if (witness_lock < 0) {
+        return clock_nanosleep(CLOCK_REALTIME, 0, time, left) == 0 ? 0 : -1;
+    }
+    paused_ns += time->tv_sec * SECOND + time->tv_nsec;
+    if (unlocks_ns > 0 && paused_ns >= unlocks_ns) {
+        (void)flock(witness_lock, LOCK_UN);
+    }
+    return 0;
+}
+
 static void a_witness_that_another_process_locks_delays_a_call_only(void **state) {
     char path[64];
     (void)state;
     firn_segment *segment = integers();
     gets(segment);
-    const int lock = open(witness_of(path, segment), O_RDONLY | O_CLOEXEC);
-    assert_int_equal(flock(lock, LOCK_EX), 0);
+    witness_lock = open(witness_of(path, segment), O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(witness_lock, LOCK_EX), 0);
     int64_t first;
     firn_error error = {0};
+    paused_ns = unlocks_ns = 0;
     assert_int_equal(firn_segment_block(segment, 100, &first, &error), FIRN_ESYSTEM);
     error_text(&error, FIRN_ESYSTEM, "leave reserve out");
-    close(lock);
+    assert_in_range(paused_ns, SECOND / 2, 2 * SECOND);
+    paused_ns = 0;
+    unlocks_ns = SECOND / 5;
+    assert_int_equal(take_some(segment), FIRN_OK);
+    assert_in_range(paused_ns, SECOND / 5, SECOND / 2);
+    close(witness_lock);
+    witness_lock = -1;
     drain(segment, 3000);
+    nothing_twice();
+    ended(segment);
+}
+
+/* Its witness has the descriptor 0. */
+static void a_process_without_standard_input_has_a_reserve(void **state) {
+    char path[64];
+    struct stat found;
+    (void)state;
+    firn_segment *segment = integers();
+    gets(segment);
+    assert_int_equal(unlink(witness_of(path, segment)), 0);
+    assert_int_equal(chmod(file, 0664), 0);
+    const int input = dup(0);
+    close(0);
+    const int first = take_some(segment); /* makes the witness */
+    away = true;
+    const int second = take_some(segment);
+    const int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (input > 0) {
+        dup2(input, 0);
+        close(input);
+    }
+    assert_int_equal(first, FIRN_OK);
+    assert_int_equal(second, FIRN_OK);
+    assert_int_equal(none, 0); /* each was closed */
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_mode & 0777, 0660);
+    away = false;
     nothing_twice();
     ended(segment);
 }
@@ -1045,13 +1134,21 @@ static void a_witness_is_of_those_who_may_write_the_file(void **state) {
         assert_int_equal(chmod(file, 0644), 0);
         int64_t first;
         assert_int_equal(firn_segment_block(segment, 9000, &first, NULL), FIRN_ESYSTEM);
-        /* Another user writes the witness of root, and cannot give a new one to the group. */
+        assert_int_equal(chown(path, 12345, 0), 0); /* of the owner */
+        assert_int_equal(take_some(segment), FIRN_OK);
+        /* The owner of the file writes the witness of root. */
         char command[500];
-        snprintf(command, sizeof command, "chmod 0666 '%s'*", file);
+        snprintf(command, sizeof command, "chown 12345 '%s'*", file);
         assert_int_equal(system(command), 0);
         assert_int_equal(chown(path, 0, 0), 0);
         assert_int_equal(chmod(path, 0666), 0);
         assert_int_equal(chmod(folder, 0777), 0);
+        assert_int_equal(seteuid(12345), 0);
+        assert_int_equal(take_some(segment), FIRN_OK);
+        assert_int_equal(seteuid(0), 0);
+        /* So does another user, who cannot give a new one to the group. */
+        snprintf(command, sizeof command, "chmod 0666 '%s'*", file);
+        assert_int_equal(system(command), 0);
         assert_int_equal(seteuid(12347), 0);
         assert_int_equal(take_some(segment), FIRN_OK);
         assert_int_equal(seteuid(0), 0);
@@ -1507,6 +1604,51 @@ static void a_give_back_during_a_look_is_no_loss(void **state) {
     firn_store_close(theirs);
 }
 
+static void take_in_stock(firn_segment *segment) {
+    const firn__stock_wish wish = {20, 20, 0, FIRN_SLOT_MAX};
+    int64_t first;
+    firn_mark mark;
+    (void)firn__stock_take(firn__segment_stock(segment), &wish, &first, &mark, NULL);
+}
+
+static void takes_meanwhile(void) {
+    take_in_stock(meanwhile);
+}
+
+/* Another process takes more between the record of this one and its witness, whose descriptor is 0
+ * without a standard input. */
+static void a_later_witness_stays(void **state) {
+    char path[64];
+    (void)state;
+    firn_segment *segment = worked();
+    meanwhile = integers();
+    gets(meanwhile);
+    firn__stock *stock = frail(segment);
+    stock->look_ms = stock->tend_ms = INT64_MAX;
+    for (int i = 0; i < 2; i++) {
+        uint64_t seen[2] = {0, 0};
+        const int64_t next = in_hand(file).next;
+        const int input = i == 1 ? dup(0) : -1;
+        at_end = takes_meanwhile;
+        if (input > 0) {
+            close(0);
+        }
+        take_in_stock(segment);
+        if (input > 0) {
+            dup2(input, 0);
+            close(input);
+        }
+        assert_null(at_end);
+        assert_int_equal(in_hand(file).next, next + 40);
+        const int in = open(witness_of(path, segment), O_RDONLY | O_CLOEXEC);
+        assert_int_equal(pread(in, seen, sizeof seen, 0), sizeof seen);
+        close(in);
+        assert_int_equal(seen[1], next + 40);
+    }
+    ended(meanwhile);
+    ended(segment);
+}
+
 static void a_loss_during_a_refill_drops_the_reserve(void **state) {
     (void)state;
     firn_segment *segment = worked();
@@ -1646,6 +1788,31 @@ static void a_store_that_is_away_says_why(void **state) {
         assert_string_equal(error.text, cures[i].text);
         assert_true(i == 0 || error.cure == cures[i].cure);
     }
+    char why[470];
+    memset(why, 'w', sizeof why);
+    why[sizeof why - 1] = '\0';
+    reason = why; /* too long to be printed whole */
+    away_cure = FIRN_CURE_NONE;
+    gets_none(segment, FIRN_ESTORE, "wwww: start the store");
+    ended(segment);
+}
+
+/* A process looks at most each 10 s, whether it takes integers or not. */
+static void a_store_is_looked_at_seldom(void **state) {
+    (void)state;
+    firn_segment *segment = worked();
+    pass(&world.clock, 10 * SECOND);
+    assert_int_equal(take_some(segment), FIRN_OK);
+    const int lists = world.log.lists;
+    for (int i = 0; i < 9; i++) {
+        pass(&world.clock, SECOND);
+        assert_int_equal(take_some(segment), FIRN_OK);
+        assert_int_equal(world.log.lists, lists);
+    }
+    pass(&world.clock, SECOND);
+    assert_int_equal(take_some(segment), FIRN_OK);
+    assert_true(world.log.lists > lists);
+    nothing_twice();
     ended(segment);
 }
 
@@ -1734,6 +1901,33 @@ static void a_store_that_goes_away_during_a_refill_costs_no_blocks(void **state)
     assert_int_equal(take_some(segment), FIRN_OK);
     nothing_twice();
     ended(segment);
+}
+
+static firn_store *losing;
+
+/* The store loses reservations between the look at it and the refill. */
+static int frail_begin_loss(void *self, const firn_records *names, firn_verb verb,
+                            firn_error *error) {
+    if (losing != NULL && strcmp(names->key, "rate") == 0) {
+        firn_mark mark = {0};
+        (void)firn_store_list(losing, "integer orders", see_store_mark, &mark, NULL);
+        (void)firn_store_give_back(losing, "integer orders", "1", &mark, 500, NULL);
+        losing = NULL;
+    }
+    return whole_driver->begin(self, names, verb, error);
+}
+
+static void a_loss_that_a_refill_shows_is_declared(void **state) {
+    firn_store *shared;
+    const firn__stock_wish wish = {1, 1, 0, FIRN_SLOT_MAX};
+    (void)state;
+    firn_segment *segment = on_a_real_store(&shared);
+    firn__stock *stock = frail(segment);
+    frail_driver.begin = frail_begin_loss;
+    losing = shared;
+    assert_int_equal(firn__stock_refill(stock, &wish, NULL), FIRN_EBACK);
+    assert_null(losing);
+    refused_until_it_is_advanced(segment, shared);
 }
 
 static void a_declared_loss_drops_the_reserve(void **state) {
@@ -2331,6 +2525,7 @@ int main(int count, char **words) {
         TEST(a_child_continues),
         TEST(a_file_that_cannot_be_looked_at_costs_no_blocks),
         TEST(a_call_of_the_file_that_fails_repeats_nothing),
+        TEST(each_call_of_the_file_has_the_lock),
         TEST(a_file_that_lost_records_drops_integers),
         TEST(a_file_that_cannot_be_opened_is_tried_again),
         TEST(a_file_that_is_moved_while_it_is_open_issues_nothing),
@@ -2340,6 +2535,7 @@ int main(int count, char **words) {
         TEST(a_damaged_witness_costs_no_blocks),
         TEST(a_witness_without_sense_drops_integers),
         TEST(a_witness_that_another_process_locks_delays_a_call_only),
+        TEST(a_process_without_standard_input_has_a_reserve),
         TEST(a_witness_is_of_those_who_may_write_the_file),
         TEST(a_mark_below_the_reserve_is_a_loss),
         TEST(a_copy_sees_no_loss_in_a_give_back),
@@ -2356,14 +2552,17 @@ int main(int count, char **words) {
         TEST(a_give_back_during_a_look_is_no_loss),
         TEST(a_loss_is_seen_until_it_is_written),
         TEST(a_loss_that_two_see_drops_once),
+        TEST(a_later_witness_stays),
         TEST(a_loss_during_a_refill_drops_the_reserve),
         TEST(a_file_in_doubt_after_a_request_keeps_only_the_block),
         TEST(a_call_ends_although_others_use_up_all),
         TEST(a_store_without_an_answer_is_a_pause),
         TEST(a_store_that_is_away_says_why),
+        TEST(a_store_is_looked_at_seldom),
         TEST(a_store_that_goes_away_after_a_look_grants_nothing),
         TEST(a_loss_before_a_refill_drops_the_reserve),
         TEST(a_store_that_goes_away_during_a_refill_costs_no_blocks),
+        TEST(a_loss_that_a_refill_shows_is_declared),
         TEST(a_declared_loss_drops_the_reserve),
         TEST(an_advance_drops_the_reserve),
         TEST(an_advance_after_a_give_back_is_no_loss),
