@@ -179,7 +179,7 @@ if(FIRN_TESTS)
         add_firn_program(test torture SOURCES ${sources})
         # Its control is a library whose windows outlive a fork.
         inject_bug(injected nofork "")
-        add_firn_program(test torture_nofork SOURCES ${sources} ${injected})
+        add_firn_program(test torture_nofork SOURCES $<TARGET_OBJECTS:torture> ${injected})
         target_compile_options(torture_nofork PRIVATE -w)
         add_firn_program(test outlive SOURCES test/outlive/outlive.c) # processes with reserves, and their judge
     endif()
