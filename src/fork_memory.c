@@ -272,6 +272,10 @@ bool firn__wiped_may_load(void) {
     return atomic_load_explicit(&of_process()->may_load, memory_order_seq_cst) == getpid();
 }
 
+int64_t firn__process(void) {
+    return getpid();
+}
+
 void firn__wiped_look(void) {
     if (!atomic_load_explicit(&watch, memory_order_relaxed)) {
         return;

@@ -38,5 +38,7 @@ bool firn__wiped_may_load(void);
 /* In a child that has not looked yet: wipes what it inherited. Costs a load where the kernel wipes,
  * else a system call. */
 void firn__wiped_look(void);
+/* The process's number: a child has another one than its parent. A system call. */
+int64_t firn__process(void);
 
 #endif

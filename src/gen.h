@@ -312,6 +312,8 @@ static inline void firn__event(const firn_gen *gen) {
 /* Sends a note to the caller, if there is a `notice`. */
 void firn__gen_notice(const firn_gen *gen, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* FIRN_EFORKED: this is a child, and the parent returns what was made before the fork. */
+int firn__forked_inside(firn_error *error);
 /* FIRN_EEXHAUSTED: nothing more may be issued ahead of the clock. */
 int firn__gen_exhausted(const firn_gen *gen, firn_error *error);
 /* FIRN_ELAYOUT: the time of the layout is used up. */

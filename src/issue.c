@@ -169,9 +169,14 @@ static size_t run_of(const firn_gen *gen, int64_t slot, bool count) {
                : (size_t)(gen->run.times - ((uint64_t)slot & gen->run.times)) + 1;
 }
 
+/* A handler of a signal may fork between two draws of random bits. A child that returns from it
+ * would issue some IDs of its parent, which returns them, too. So the functions below look in the
+ * end whether this is the process of their first draw, and if not, draw all again. */
+
 /* firn__fill for random bits that need no packing. */
 static int fill_masked(const firn_gen *gen, const firn__taken_slots *from, firn__sink to, size_t n,
                        bool count, firn_error *error) {
+    int64_t process = 0; /* known if one draw was not enough */
     for (size_t i = 0; i < n;) {
         int64_t slot = from->slot + (count ? (int64_t)i : 0);
         firn__draw draw = {
@@ -192,9 +197,17 @@ static int fill_masked(const firn_gen *gen, const firn__taken_slots *from, firn_
         } else {
             masked_numbers(gen, to.numbers + i, run, first.low, stride, bytes.bytes);
         }
-        i += firn__block_close(&bytes) ? run : 0; /* again, if a handler forked in the midst */
+        process = i > 0 ? process : run < n ? firn__process() : 0;
+        i = firn__block_close(&bytes) ? i + run : 0;
+        i = i == n && process != 0 && firn__process() != process ? 0 : i;
     }
     return FIRN_OK;
+}
+
+int firn__forked_inside(firn_error *error) {
+    return firn_error_set(
+        error, FIRN_EFORKED, FIRN_CURE_TRY_AGAIN,
+        "a signal handler forked inside this call, and this is the child: call again");
 }
 
 int firn__fill(const firn_gen *gen, const firn__taken_slots *from, firn__sink to, size_t n,
@@ -204,6 +217,7 @@ int firn__fill(const firn_gen *gen, const firn__taken_slots *from, firn__sink to
     }
     bool counted = gen->random_bits == 0 && gen->shuffle.digits == 0;
     uint64_t stride = counted ? gen->per_count : 0;
+    int64_t process = gen->random_bits > 0 && n > 1 ? firn__process() : 0;
     for (size_t i = 0; i < n;) {
         firn_id id;
         uint64_t slot = (uint64_t)from->slot + (count ? i : 0);
@@ -222,6 +236,10 @@ int firn__fill(const firn_gen *gen, const firn__taken_slots *from, firn__sink to
             firn__put(to, i, &id);
         }
         i += run;
+        if (i == n && process != 0 && firn__process() != process) {
+            process = firn__process();
+            i = 0;
+        }
     }
     return FIRN_OK;
 }

@@ -450,6 +450,7 @@ int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tic
 int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_error *error) {
     uint64_t tick;
     firn_id id, *made = &id;
+    const int64_t process = n > 1 ? firn__process() : 0; /* as in firn__fill */
     firn__wiped_look();
     int code = firn__gen_adopt(gen, true, error);
     if (code == FIRN_OK) {
@@ -470,6 +471,9 @@ int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_e
             code = issue_at(gen, tick, made, n, error);
         }
         pthread_mutex_unlock(&gen->live->locked.lock);
+    }
+    if (code == FIRN_OK && n > 1 && firn__process() != process) {
+        code = firn__forked_inside(error);
     }
     if (code == FIRN_OK && n > 0) {
         memcpy(ids, made, n * sizeof *ids);

@@ -107,9 +107,7 @@ int firn__window_publish(firn_gen *gen, uint32_t k, firn__window *window, firn_e
                    : FIRN_OK;
     int64_t first = window->first, end = firn__end_of(window);
     if (code == FIRN_OK && end == 0) { /* a handler forked, and the kernel wiped the child's page */
-        return firn_error_set(
-            error, FIRN_EFORKED, FIRN_CURE_TRY_AGAIN,
-            "a signal handler forked inside this call, and this is the child: call again");
+        return firn__forked_inside(error);
     }
     if (code == FIRN_OK) {
         assert(!(atomic_load_explicit(&window->cursor, memory_order_relaxed) & FIRN__OPEN));

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "entropy.h"
 #include "issued.h"
 #include "sanitized.h"
 #include "short.h"
@@ -57,6 +58,7 @@ struct fork_subject {
     bool replaced;  /* the generator that shares its place is used before each call */
     bool fresh;     /* opened before each call, which then claims a node */
     bool several;   /* a call issues AT_ONCE IDs */
+    bool parted;    /* random bytes for one ID are left, so that the others need a second draw */
     bool allocates; /* memory, which nobody may do in a handler: children only finish the call */
     firn_gen *gen;
     firn_block *block;
@@ -124,6 +126,10 @@ static fork_subject subjects[] = {
      .allocates = true},
     {"integers", next_integer, NULL, "step=100", .stored = true},
     {"integers, each fetched", next_integer, NULL, "step=2", .stored = true},
+    {"uuid7, several, of two draws", next_n, "uuid7", YOUNG, .several = true, .parted = true},
+    {"uuid7, several, each of its own draw", next_n, "uuid7", "entropy=system " YOUNG,
+     .several = true},
+    {"uuid7, back-dated", back_dated, "uuid7", YOUNG, .several = true, .allocates = true},
 };
 #define SUBJECTS (sizeof subjects / sizeof subjects[0])
 
@@ -227,6 +233,9 @@ static int one_call(fork_subject *subject) {
     const int64_t begun_ms = steady_ms();
     step = 0;
     forks = 0;
+    if (subject->parted) {
+        firn__block_here->left = 16;
+    }
     START_STEPS();
     int code = subject->issue(subject, ids);
     END_STEPS();

@@ -236,6 +236,10 @@ bool firn__wiped_may_load(void) {
     return false;
 }
 
+int64_t firn__process(void) {
+    return 1;
+}
+
 void firn__wiped_look(void) {
 }
 
