@@ -40,5 +40,9 @@ bool firn__wiped_may_load(void);
 void firn__wiped_look(void);
 /* The process's number: a child has another one than its parent. A system call. */
 int64_t firn__process(void);
+/* Is this a child of the process that had the number? 0: nobody asked for one. */
+static inline bool firn__forked_since(int64_t process) {
+    return process != 0 && firn__process() != process;
+}
 
 #endif

@@ -197,9 +197,13 @@ static int fill_masked(const firn_gen *gen, const firn__taken_slots *from, firn_
         } else {
             masked_numbers(gen, to.numbers + i, run, first.low, stride, bytes.bytes);
         }
-        process = i > 0 ? process : run < n ? firn__process() : 0;
-        i = firn__block_close(&bytes) ? i + run : 0;
-        i = i == n && process != 0 && firn__process() != process ? 0 : i;
+        if (i == 0) {
+            process = run < n ? firn__process() : 0;
+        }
+        i += run;
+        if (!firn__block_close(&bytes) || (i == n && firn__forked_since(process))) {
+            i = 0;
+        }
     }
     return FIRN_OK;
 }
@@ -236,7 +240,7 @@ int firn__fill(const firn_gen *gen, const firn__taken_slots *from, firn__sink to
             firn__put(to, i, &id);
         }
         i += run;
-        if (i == n && process != 0 && firn__process() != process) {
+        if (i == n && firn__forked_since(process)) {
             process = firn__process();
             i = 0;
         }

@@ -472,7 +472,7 @@ int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_e
         }
         pthread_mutex_unlock(&gen->live->locked.lock);
     }
-    if (code == FIRN_OK && n > 1 && firn__process() != process) {
+    if (code == FIRN_OK && firn__forked_since(process)) {
         code = firn__forked_inside(error);
     }
     if (code == FIRN_OK && n > 0) {

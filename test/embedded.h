@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "faulty.h"
+#include "place.h"
 
 #define ROW     "0x0:1 time:41/ms@@2024-01-01 node:10 sequence:12"
 #define SKIPPED 77  /* exit status of a child that cannot do its part here */
@@ -33,14 +34,14 @@ static inline int make_folder(const char *parent) {
 }
 
 static inline int set_up(void **state) {
-    const char *parent = getenv("TMPDIR");
     (void)state;
-    return make_folder(parent != NULL ? parent : FIRN_BUILD_DIR);
+    return make_folder(place_of_tests());
 }
 
 /* In memory where that can be, for tests of thousands of stores that wait for no disk. */
 static inline int set_up_in_memory(void **state) {
-    return make_folder("/dev/shm") == 0 ? 0 : set_up(state);
+    (void)state;
+    return make_folder(place_in_memory());
 }
 
 static inline int tear_down(void **state) {

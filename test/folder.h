@@ -3,15 +3,14 @@
 #ifndef FIRN_TEST_FOLDER_H
 #define FIRN_TEST_FOLDER_H
 
+#include "place.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static char folder[256], url[300];
 
 static int set_up_in(const char *parent) {
-    snprintf(folder, sizeof folder, "%s/firn-test-XXXXXX",
-             parent != NULL ? parent : FIRN_BUILD_DIR);
+    snprintf(folder, sizeof folder, "%s/firn-test-XXXXXX", parent);
     if (mkdtemp(folder) == NULL) {
         return 1;
     }
@@ -21,13 +20,13 @@ static int set_up_in(const char *parent) {
 
 static inline int set_up(void **state) {
     (void)state;
-    return set_up_in(getenv("TMPDIR"));
+    return set_up_in(place_of_tests());
 }
 
 /* For windows of a few ms, which a slow disk would let run out before they are granted. */
 static inline int set_up_in_memory(void **state) {
     (void)state;
-    return access("/dev/shm", W_OK) == 0 ? set_up_in("/dev/shm") : set_up(state);
+    return set_up_in(place_in_memory());
 }
 
 static int tear_down(void **state) {

@@ -52,6 +52,7 @@ static int lie_exec(sqlite3 *db, const char *sql, int (*each)(void *, int, char 
 /* The mark of a key as it was last read or written. */
 static int64_t mark_near(int ns, int key);
 
+#include "place.h"
 #include "scripted.h"
 
 /* ---- the folder ------------------------------------------------------------------------------ */
@@ -497,12 +498,8 @@ static void memory_without_space_stays_refused(void **state) {
 }
 
 static int set_up_program(void **state) {
-    const char *parent = getenv("TMPDIR");
     (void)state;
-    snprintf(place, sizeof place, "%.150s/firn-test-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm"
-             : parent != NULL              ? parent
-                                           : FIRN_BUILD_DIR);
+    snprintf(place, sizeof place, "%.150s/firn-test-XXXXXX", place_in_memory());
     assert_non_null(mkdtemp(place));
     assert_true(lite_load() && faulty_register());
     faulty_vfs.xSleep = lie_sleep;

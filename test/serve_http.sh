@@ -24,8 +24,6 @@ end() {
     server=
 }
 
-newline='
-'
 # ask PATH [CURL'S FLAGS...]: $out, $status and $type hold what came.
 ask() {
     path=$1

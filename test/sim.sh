@@ -3,7 +3,7 @@
 # within 40,000. `make simulate` runs a million seeds. Replay a seed that fails with BUILD/sim/firn_sim --seed N --trace.
 . test/tap
 
-last=60000
+last=40000
 ! short || last=6000
 jobs=$(nproc 2>/dev/null || echo 2)
 logs=${TMPDIR:-/tmp}

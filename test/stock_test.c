@@ -1079,15 +1079,21 @@ static void a_witness_that_another_process_locks_delays_a_call_only(void **state
     ended(segment);
 }
 
+/* Integers of a file that its group may write, too. */
+static firn_segment *without_witness(char path[64]) {
+    firn_segment *segment = integers();
+    gets(segment);
+    assert_int_equal(unlink(witness_of(path, segment)), 0);
+    assert_int_equal(chmod(file, 0664), 0);
+    return segment;
+}
+
 /* Its witness has the descriptor 0. */
 static void a_process_without_standard_input_has_a_reserve(void **state) {
     char path[64];
     struct stat found;
     (void)state;
-    firn_segment *segment = integers();
-    gets(segment);
-    assert_int_equal(unlink(witness_of(path, segment)), 0);
-    assert_int_equal(chmod(file, 0664), 0);
+    firn_segment *segment = without_witness(path);
     const int input = dup(0);
     close(0);
     const int first = take_some(segment); /* makes the witness */
@@ -1121,10 +1127,7 @@ static void a_witness_is_of_those_who_may_write_the_file(void **state) {
     char path[64];
     struct stat found;
     (void)state;
-    firn_segment *segment = integers();
-    gets(segment);
-    assert_int_equal(unlink(witness_of(path, segment)), 0);
-    assert_int_equal(chmod(file, 0664), 0);
+    firn_segment *segment = without_witness(path);
     const bool root = geteuid() == 0;
     if (root) {
         assert_int_equal(chown(file, 12345, 12346), 0);

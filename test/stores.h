@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "engines.h"
+#include "place.h"
 
 #include <cmocka.h>
 #include <firn/firn.h>
@@ -138,14 +139,6 @@ static bool find_server(bench *b) {
     return b->server != NULL;
 }
 
-static const char *parent_folder(void) {
-    const char *given = getenv("TMPDIR");
-    if (stores_fast && getenv("STORE_MODULE") == NULL && access("/dev/shm", W_OK) == 0) {
-        return "/dev/shm";
-    }
-    return given != NULL ? given : FIRN_BUILD_DIR;
-}
-
 static int set_up(void **state) {
     static bench benches;
     static int number;
@@ -156,7 +149,9 @@ static int set_up(void **state) {
     snprintf(stores_module_dir, sizeof stores_module_dir, "%.*s",
              b->row->module != NULL ? (int)(strrchr(b->row->module, '/') - b->row->module) : 400,
              b->row->module != NULL ? b->row->module : FIRN_BUILD_DIR "/firn");
-    snprintf(b->folder, sizeof b->folder, "%s/firn-store-XXXXXX", parent_folder());
+    const bool in_memory = stores_fast && getenv("STORE_MODULE") == NULL;
+    snprintf(b->folder, sizeof b->folder, "%s/firn-store-XXXXXX",
+             in_memory ? place_in_memory() : place_of_tests());
     assert_non_null(mkdtemp(b->folder));
     if (find_server(b)) {
         snprintf(name, sizeof name, "%d", ++number);
